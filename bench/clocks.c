@@ -36,27 +36,27 @@ int main(void) {
     printf("%-8s %-8s %-5s  noise of drawn times, of the variance of: mean response   p99\n", "servers",
            "policy", "load");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bal_model model = {.load = rows[i].load};
+        struct bli_model model = {.load = rows[i].load};
         struct bal_policy_spec policy;
         struct bal_error err = {0};
-        if (bal_servers_parse(rows[i].servers, &model.servers, &err) ||
-            bal_dist_parse("exp", &model.size, &err) || bal_policy_parse(rows[i].policy, &policy, &err))
+        if (bli_servers_parse(rows[i].servers, &model.servers, &err) ||
+            bli_dist_parse("exp", &model.size, &err) || bal_policy_parse(rows[i].policy, &policy, &err))
             die(err.text);
-        const double rate = bal_model_arrival_rate(&model) + bal_servers_capacity(&model.servers);
+        const double rate = bli_model_arrival_rate(&model) + bli_servers_capacity(&model.servers);
         double mean[2][PAIRS], p99[2][PAIRS];
         for (int r = 0; r < PAIRS; r++)
             for (int timed = 0; timed < 2; timed++) {
-                const struct bal_run run = {.seed = 5,
+                const struct bli_run run = {.seed = 5,
                                             .replication = (uint64_t)r,
                                             .time = 1.1e6 / rate,
                                             .warmup = 0.2,
                                             .timed = timed,
                                             MARKOV};
-                static struct bal_trial trial;
-                if (bal_simulate(&model, &policy, &run, &trial, &err))
+                static struct bli_trial trial;
+                if (bli_simulate(&model, &policy, &run, &trial, &err))
                     die(err.text);
-                mean[timed][r] = trial.metric[BAL_RESPONSE_MEAN] - (timed ? mean[0][r] : 0);
-                p99[timed][r] = trial.metric[BAL_RESPONSE_P99] - (timed ? p99[0][r] : 0);
+                mean[timed][r] = trial.metric[BLI_RESPONSE_MEAN] - (timed ? mean[0][r] : 0);
+                p99[timed][r] = trial.metric[BLI_RESPONSE_P99] - (timed ? p99[0][r] : 0);
             }
         printf("%-8s %-8s %-5g %54.3f %9.3f\n", rows[i].servers, rows[i].policy, rows[i].load,
                noise_fraction(mean[0], mean[1]), noise_fraction(p99[0], p99[1]));

@@ -44,7 +44,7 @@ static const struct row rows[] = {
     {"network, 4 dispatchers, delays", "1000", "exp", "jiq", 0.9, 1e6, NETWORK, .dispatchers = 4,
      .wanted = 0.037},
     {"network, probes with delays", "1000", "exp", "pod:d=2", 0.9, 1e6, NETWORK, .dispatchers = 4},
-    {"slotted, server-slots", "50x1,50xuniform(1,19)", "exp", "pi", 0.9, 1e6, .engine = BAL_ENGINE_SLOTTED,
+    {"slotted, server-slots", "50x1,50xuniform(1,19)", "exp", "pi", 0.9, 1e6, .engine = BLI_ENGINE_SLOTTED,
      .slotted = true, .wanted = 0.33},
     {"stealing, processor-steps", "1000", "exp", "stealing", 0.9, 2e4, CHAIN, .steal = "half",
      .placement = "hosts(1)", .wanted = 0.33},
@@ -81,7 +81,7 @@ static void measure_memory(void) {
                                          .policy = "pod:d=2",
                                          .load = 0.9,
                                          .jobs = 2e7,
-                                         .engine = BAL_ENGINE_MARKOV};
+                                         .engine = BLI_ENGINE_MARKOV};
         const double before = peak_bytes();
         speed_of(&large, 1);
         const double bytes = (peak_bytes() - before) / 1e6;

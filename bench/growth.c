@@ -24,13 +24,13 @@ static const char *const fleets[] = {"10", "100", "1000", "10k", "100k", "1M"};
 static const char *const policies[] = {"pod:d=2", "jiq"};
 
 /* Runs long enough to be in equilibrium for the most part, and short enough to wait for. */
-static double jobs_for(const char *servers, enum bal_engine engine) {
+static double jobs_for(const char *servers, enum bli_engine engine) {
     if (servers[1] == 'M')
-        return engine == BAL_ENGINE_MARKOV ? 5e6 : 2e6;
+        return engine == BLI_ENGINE_MARKOV ? 5e6 : 2e6;
     return 1e6;
 }
 
-static void by_servers(enum bal_engine engine, const char *name) {
+static void by_servers(enum bli_engine engine, const char *name) {
     char text[64];
     snprintf(text, sizeof text, "servers, engine %s", name);
     print_head(text);
@@ -123,7 +123,7 @@ static int run_once(const char *engine, const char *policy, const char *servers)
                             .policy = policy,
                             .load = 0.9,
                             .jobs = 6e5,
-                            .engine = strcmp(engine, "event") == 0 ? BAL_ENGINE_EVENT : BAL_ENGINE_MARKOV};
+                            .engine = strcmp(engine, "event") == 0 ? BLI_ENGINE_EVENT : BLI_ENGINE_MARKOV};
     speed_of(&row, 1);
     return 0;
 }
@@ -136,11 +136,11 @@ static void print_bare(void) {
 }
 
 static void by_servers_markov(void) {
-    by_servers(BAL_ENGINE_MARKOV, "markov");
+    by_servers(BLI_ENGINE_MARKOV, "markov");
 }
 
 static void by_servers_event(void) {
-    by_servers(BAL_ENGINE_EVENT, "event");
+    by_servers(BLI_ENGINE_EVENT, "event");
 }
 
 static const struct {

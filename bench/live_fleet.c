@@ -51,7 +51,7 @@ struct fleet {
     void *host[HOSTS_MAX], *block[HOSTS_MAX];
     uint64_t pass_at[HOSTS_MAX];
     uint32_t *of_ticket[HOSTS_MAX]; /* the request of each place in the host's ledger */
-    struct bal_event_list event_list;
+    struct bli_event_list event_list;
     struct event *event;
     struct request *request;
     struct parcel *parcel;
@@ -86,7 +86,7 @@ static struct event *schedule_event(struct fleet *f, double after, struct event 
         f->free_event = f->event[i].next;
     }
     f->event[i] = event;
-    if (!bal_event_list_add(&f->event_list, (double)f->now + after, i))
+    if (!bli_event_list_add(&f->event_list, (double)f->now + after, i))
         check_memory(NULL);
     return &f->event[i];
 }
@@ -318,8 +318,8 @@ static double clock_cost(void) {
 
 static void run_until(struct fleet *f, uint64_t requests) {
     while (f->answered < requests) {
-        f->now = (uint64_t)bal_event_list_next_time(&f->event_list);
-        const uint32_t i = bal_event_list_pop(&f->event_list);
+        f->now = (uint64_t)bli_event_list_next_time(&f->event_list);
+        const uint32_t i = bli_event_list_pop(&f->event_list);
         const struct event event = f->event[i];
         f->event[i].next = f->free_event;
         f->free_event = i;
@@ -438,7 +438,7 @@ static void fleet_fini(struct fleet *f) {
         free(f->block[host]);
         free(f->of_ticket[host]);
     }
-    bal_event_list_fini(&f->event_list);
+    bli_event_list_fini(&f->event_list);
     free(f->event);
     free(f->request);
     free(f->parcel);

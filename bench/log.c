@@ -131,26 +131,26 @@ static double write_log(const struct row *row, const char *path) {
     return bytes;
 }
 
-static enum bal_code add_job(void *trace, const struct bal_log_record *record, struct bal_error *err) {
-    return bal_trace_add(trace, &record->job, err);
+static enum bal_code add_job(void *trace, const struct bli_log_record *record, struct bal_error *err) {
+    return bli_trace_add(trace, &record->job, err);
 }
 
 static double reading_speed(const struct row *row, const char *path) {
-    struct bal_log_options options = {.format = row->format, .high_pattern = row->high, .take = add_job};
-    struct bal_trace *trace;
-    struct bal_log_summary summary;
+    struct bli_log_options options = {.format = row->format, .high_pattern = row->high, .take = add_job};
+    struct bli_trace *trace;
+    struct bli_log_summary summary;
     struct bal_error err;
     const double start = processor_time();
-    if (bal_trace_new(NULL, &trace, &err))
+    if (bli_trace_new(NULL, &trace, &err))
         die(err.text);
     options.take_context = trace;
-    if (bal_log_read(&path, 1, &options, &summary, &err) || bal_trace_finish(trace, NULL, &err))
+    if (bli_log_read(&path, 1, &options, &summary, &err) || bli_trace_finish(trace, NULL, &err))
         die(err.text);
     const double seconds = processor_time() - start;
     if (summary.jobs != LINES)
         die("not every line gives a job");
-    bal_log_summary_fini(&summary);
-    bal_trace_free(trace);
+    bli_log_summary_fini(&summary);
+    bli_trace_free(trace);
     return LINES / seconds;
 }
 

@@ -14,68 +14,68 @@ _Noreturn void die(const char *what) {
 }
 
 /* A trace of such jobs as the model draws, the unit of time being a second. */
-static struct bal_trace *record_trace(const struct bal_model *model, uint64_t jobs) {
-    struct bal_trace *trace;
+static struct bli_trace *record_trace(const struct bli_model *model, uint64_t jobs) {
+    struct bli_trace *trace;
     struct bal_error err;
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
-    if (bal_trace_new(NULL, &trace, &err))
+    if (bli_trace_new(NULL, &trace, &err))
         die(err.text);
-    const double gap = 1e9 / bal_model_arrival_rate(model);
+    const double gap = 1e9 / bli_model_arrival_rate(model);
     double now = 0;
     for (uint64_t i = 0; i < jobs; i++) {
         now += bal_rng_exp(&rng) * gap;
-        const struct bal_trace_job job = {.time = (int64_t)now,
-                                          .size = 1 + (int64_t)(bal_dist_sample(&model->size, &rng) * 1e9)};
-        if (bal_trace_add(trace, &job, &err))
+        const struct bli_trace_job job = {.time = (int64_t)now,
+                                          .size = 1 + (int64_t)(bli_dist_sample(&model->size, &rng) * 1e9)};
+        if (bli_trace_add(trace, &job, &err))
             die(err.text);
     }
-    if (bal_trace_finish(trace, NULL, &err))
+    if (bli_trace_finish(trace, NULL, &err))
         die(err.text);
     return trace;
 }
 
 double speed_of(const struct row *row, unsigned trials) {
-    struct bal_model model = {.load = row->load,
+    struct bli_model model = {.load = row->load,
                               .classes = row->high > 0,
                               .high = row->high,
                               .slots = row->slots,
                               .tasks = row->tasks};
     struct bal_policy_spec policy;
     struct bal_error err;
-    if (bal_servers_parse(row->servers, &model.servers, &err) ||
-        bal_dist_parse(row->service, &model.size, &err) || bal_scheme_parse(row->policy, &policy, &err) ||
-        bal_batch_parse("poisson", &model.batch, &err))
+    if (bli_servers_parse(row->servers, &model.servers, &err) ||
+        bli_dist_parse(row->service, &model.size, &err) || bli_scheme_parse(row->policy, &policy, &err) ||
+        bli_batch_parse("poisson", &model.batch, &err))
         die(err.text);
     if ((row->steal && bal_steal_parse(row->steal, &model.steal, &err)) ||
         (row->placement && bal_placement_parse(row->placement, &model.placement, &err)))
         die(err.text);
     model.network.dispatchers.count = row->dispatchers;
-    if (row->dispatchers && bal_dist_parse("exp(0.1)", &model.network.delay, &err))
+    if (row->dispatchers && bli_dist_parse("exp(0.1)", &model.network.delay, &err))
         die(err.text);
-    model.clock = row->slotted ? BAL_CLOCK_SLOTTED : BAL_CLOCK_CONTINUOUS;
-    struct bal_trace *trace = row->recorded ? record_trace(&model, (uint64_t)row->jobs) : NULL;
-    struct bal_run run = {.seed = 1,
-                          .time = trace          ? bal_trace_info(trace)->span
+    model.clock = row->slotted ? BLI_CLOCK_SLOTTED : BLI_CLOCK_CONTINUOUS;
+    struct bli_trace *trace = row->recorded ? record_trace(&model, (uint64_t)row->jobs) : NULL;
+    struct bli_run run = {.seed = 1,
+                          .time = trace          ? bli_trace_info(trace)->span
                                   : row->slotted ? row->jobs
-                                                 : row->jobs / bal_model_arrival_rate(&model),
+                                                 : row->jobs / bli_model_arrival_rate(&model),
                           .warmup = NAN,
                           .engine = row->engine,
                           .trace = trace};
-    struct bal_trial *trial = calloc(1, sizeof *trial);
+    struct bli_trial *trial = calloc(1, sizeof *trial);
     if (!trial)
         die("no memory");
     double units = 0;
     const double start = processor_time();
     for (unsigned i = 0; i < trials; i++) {
         run.replication = i;
-        if (bal_simulate(&model, &policy, &run, trial, &err))
+        if (bli_simulate(&model, &policy, &run, trial, &err))
             die(err.text);
-        units += row->slotted ? row->jobs * bal_servers_count(&model.servers) : (double)trial->events;
+        units += row->slotted ? row->jobs * bli_servers_count(&model.servers) : (double)trial->events;
     }
     const double seconds = processor_time() - start;
     free(trial);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
     return units / seconds;
 }
 

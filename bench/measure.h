@@ -9,7 +9,7 @@ struct row {
     const char *what;
     const char *servers, *service, *policy;
     double load, jobs; /* expected; or slots */
-    enum bal_engine engine;
+    enum bli_engine engine;
     bool slotted;
     double wanted;                 /* least ratio to the bare loop; 0: none */
     double high;                   /* above 0: classes */
@@ -20,10 +20,10 @@ struct row {
     uint32_t tasks;                /* of a job */
 };
 
-#define MARKOV .engine = BAL_ENGINE_MARKOV
-#define EVENT .engine = BAL_ENGINE_EVENT
-#define NETWORK .engine = BAL_ENGINE_NETWORK
-#define CHAIN .engine = BAL_ENGINE_STEALING, .slotted = true
+#define MARKOV .engine = BLI_ENGINE_MARKOV
+#define EVENT .engine = BLI_ENGINE_EVENT
+#define NETWORK .engine = BLI_ENGINE_NETWORK
+#define CHAIN .engine = BLI_ENGINE_STEALING, .slotted = true
 
 enum { ROUNDS = 7 };
 

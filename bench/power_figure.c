@@ -19,7 +19,7 @@ static const char *const legend[SERIES] = {"real apps", "simulated fleets of tha
 struct curves {
     size_t count[SERIES];
     double x[SERIES][POINTS], y[SERIES][POINTS];
-    struct bal_series series[SERIES];
+    struct bli_series series[SERIES];
 };
 
 static struct curves curves[PANELS];
@@ -61,16 +61,16 @@ static bool read_curves(struct curves *c, const char *path) {
 /* What was measured is a path, what was simulated points, and the limit a line of the theory. */
 static void describe_series(struct curves *c) {
     for (unsigned i = 0; i < SERIES; i++)
-        c->series[i] = (struct bal_series){.name = legend[i],
+        c->series[i] = (struct bli_series){.name = legend[i],
                                            .group = i,
-                                           .style = i == LAB ? BAL_STYLE_POINTS : BAL_STYLE_LINE,
+                                           .style = i == LAB ? BLI_STYLE_POINTS : BLI_STYLE_LINE,
                                            .count = c->count[i],
                                            .x = c->x[i],
                                            .y = c->y[i]};
 }
 
 int main(int argc, char **argv) {
-    struct bal_panel panel[PANELS] = {0};
+    struct bli_panel panel[PANELS] = {0};
     if (argc < 3 || argc > 2 + PANELS) {
         fputs("usage: bench-power_figure FIGURE.svg TITLE=FILE.csv...\n", stderr);
         return 2;
@@ -81,15 +81,15 @@ int main(int argc, char **argv) {
             return 2;
         *path = '\0';
         describe_series(&curves[i]);
-        panel[i] = (struct bal_panel){.title = argv[i + 2],
+        panel[i] = (struct bli_panel){.title = argv[i + 2],
                                       .x = {.label = "time", .unit = "s"},
                                       .y = {.label = "servers on", .low = 0, .high = NAN},
                                       .series = curves[i].series,
                                       .count = SERIES};
     }
-    const struct bal_figure figure = {.panel = panel, .panels = (size_t)argc - 2};
+    const struct bli_figure figure = {.panel = panel, .panels = (size_t)argc - 2};
     struct bal_error err = {0};
-    if (bal_figure_write(&figure, argv[1], &err)) {
+    if (bli_figure_write(&figure, argv[1], &err)) {
         fprintf(stderr, "bench-power_figure: %s\n", err.text);
         return 1;
     }

@@ -20,79 +20,79 @@
 enum { RUNS = 40 };
 
 /* A case as `compare --precision 1%` begins with it; false: it is no row. */
-static bool make_case(const struct bal_policy *policy, const char *servers, double load, struct bal_case *c) {
+static bool make_case(const struct bal_policy *policy, const char *servers, double load, struct bli_case *c) {
     struct bal_error err;
-    enum bal_engine engine;
-    *c = (struct bal_case){
+    enum bli_engine engine;
+    *c = (struct bli_case){
         .model = {.load = load, .classes = policy->flags & BAL_TAKES_RANKS, .high = 0.5},
         .run = {.seed = 1, .warmup = NAN},
         .replications = 10,
         .precision = 0.01,
     };
-    if (bal_servers_parse(servers, &c->model.servers, &err) || bal_dist_parse("exp", &c->model.size, &err) ||
-        bal_scheme_parse(policy->name, &c->policy, &err))
+    if (bli_servers_parse(servers, &c->model.servers, &err) || bli_dist_parse("exp", &c->model.size, &err) ||
+        bli_scheme_parse(policy->name, &c->policy, &err))
         die(err.text);
     const char *not = NULL;
-    if (!bal_simulate_is_distinct(&c->model, policy))
+    if (!bli_simulate_is_distinct(&c->model, policy))
         not = "another policy where servers are equal";
-    else if (bal_simulate_check(&c->model, &c->policy, BAL_ENGINE_AUTO, &engine, &err))
+    else if (bli_simulate_check(&c->model, &c->policy, BLI_ENGINE_AUTO, &engine, &err))
         not = err.text;
     if (not )
         printf("%-22s %s\n", policy->name, not );
     else
-        bal_choose_length(c, 1, bal_initial_run_length(c, 1), 0);
+        bli_choose_length(c, 1, bli_initial_run_length(c, 1), 0);
     return !not ;
 }
 
 struct spread {
-    struct bal_result plain, controlled;
+    struct bli_result plain, controlled;
     double seconds; /* of the processor, for all runs */
 };
 
-static struct spread measure_case(const struct bal_case *c) {
-    static struct bal_trial trial[RUNS];
+static struct spread measure_case(const struct bli_case *c) {
+    static struct bli_trial trial[RUNS];
     struct bal_error err;
     const double start = processor_time();
     for (uint64_t i = 0; i < RUNS; i++) {
-        struct bal_run run = c->run;
+        struct bli_run run = c->run;
         run.replication = i;
         memset(&trial[i], 0, sizeof trial[i]);
-        if (bal_case_trial(c, &run, &trial[i], &err))
+        if (bli_case_trial(c, &run, &trial[i], &err))
             die(err.text);
     }
     struct spread spread = {.seconds = processor_time() - start};
-    struct bal_case plain = *c;
+    struct bli_case plain = *c;
     plain.precision = 0;
-    bal_result_of(&plain, trial, RUNS, &spread.plain);
-    bal_result_of(c, trial, RUNS, &spread.controlled);
+    bli_result_of(&plain, trial, RUNS, &spread.plain);
+    bli_result_of(c, trial, RUNS, &spread.controlled);
     return spread;
 }
 
-static double relative_half_width(const struct bal_result *result) {
-    const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
+static double relative_half_width(const struct bli_result *result) {
+    const struct bli_estimate mean = result->metric[BLI_RESPONSE_MEAN];
     return mean.half_width / mean.mean;
 }
 
-static double seconds_to(double precision, const struct bal_result *result, double seconds) {
+static double seconds_to(double precision, const struct bli_result *result, double seconds) {
     return seconds * pow(relative_half_width(result) / precision, 2);
 }
 
 static void print_row(const struct bal_policy *policy) {
-    struct bal_case c;
+    struct bli_case c;
     if (!make_case(policy, "100", 0.9, &c))
         return;
     const struct spread spread = measure_case(&c);
-    const struct bal_lab_options options = {.threads = 1};
-    struct bal_result result;
+    const struct bli_lab_options options = {.threads = 1};
+    struct bli_result result;
     struct bal_error err;
     const double start = processor_time();
-    if (bal_lab_run(&c, 1, &options, &result, &err))
+    if (bli_lab_run(&c, 1, &options, &result, &err))
         die(err.text);
     const double taken = processor_time() - start;
     printf("%-22s %8.3f %11.3f %8.3f  %2u x %4.0fk jobs, to %.2f %%%s\n", policy->name,
            seconds_to(c.precision, &spread.plain, spread.seconds),
            seconds_to(c.precision, &spread.controlled, spread.seconds), taken, result.replications,
-           result.time * bal_model_arrival_rate(&c.model) / 1e3, 100 * relative_half_width(&result),
+           result.time * bli_model_arrival_rate(&c.model) / 1e3, 100 * relative_half_width(&result),
            result.precise ? "" : ", doubted");
     fflush(stdout);
 }
@@ -101,15 +101,15 @@ static void print_policies(void) {
     printf("100 servers at load 0.9, exponential sizes: seconds to 1 %%\n");
     printf("%-22s %8s %11s %8s\n", "policy", "plain", "controlled", "taken");
     const struct bal_policy *policy;
-    for (size_t i = 0; (policy = bal_scheme_at(i)); i++)
+    for (size_t i = 0; (policy = bli_scheme_at(i)); i++)
         print_row(policy);
 }
 
 /* What q coefficients cost an interval from n replications: (n - 2) / (n - 2 - q) of the variance, on
  * average, and q degrees of freedom. */
 static double cost_of(double q, double n) {
-    return sqrt((n - 2) / (n - 2 - q)) * bal_student_quantile(0.975, n - 1 - q) /
-           bal_student_quantile(0.975, n - 1);
+    return sqrt((n - 2) / (n - 2 - q)) * bli_student_quantile(0.975, n - 1 - q) /
+           bli_student_quantile(0.975, n - 1);
 }
 
 /* What the interval from 20 replications becomes, over what it is without. */
@@ -134,8 +134,8 @@ static void print_controls(void) {
         for (size_t l = 0; l < sizeof loads / sizeof *loads; l++) {
             printf("\n%7s  %4g", fleets[f], loads[l]);
             for (int p = 0; p < POLICIES; p++) {
-                struct bal_case c;
-                if (!make_case(bal_scheme_find(policies[p]), fleets[f], loads[l], &c))
+                struct bli_case c;
+                if (!make_case(bli_scheme_find(policies[p]), fleets[f], loads[l], &c))
                     continue;
                 const struct spread spread = measure_case(&c);
                 printf("  %7.2f", interval_ratio(&spread));

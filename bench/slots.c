@@ -28,7 +28,7 @@ static struct fixed run_fixed(const struct trial *trial) {
     struct fixed fixed = {.best = INFINITY};
     for (uint32_t i = 0; i < SLOTS; i++) {
         const bool too_few =
-            bal_speeds_top(&trial->speeds, slots[i]) <= trial->load * bal_speeds_top(&trial->speeds, 0);
+            bli_speeds_top(&trial->speeds, slots[i]) <= trial->load * bli_speeds_top(&trial->speeds, 0);
         fixed.p99[i] = too_few ? INFINITY : slots_world_run(trial, LIMIT_FIXED, slots[i]).p99;
         if (fixed.p99[i] < fixed.best) {
             fixed.best = fixed.p99[i];
@@ -98,8 +98,8 @@ int main(int argc, char **argv) {
                 for (unsigned i = 0; i < 3; i++) {
                     trial.disturbance = (enum disturbance)d;
                     trial.load = loads[i];
-                    if (bal_speeds_parse(curves[c], &trial.speeds, NULL) ||
-                        bal_dist_parse(sizes[law], &trial.sizes, NULL))
+                    if (bli_speeds_parse(curves[c], &trial.speeds, NULL) ||
+                        bli_dist_parse(sizes[law], &trial.sizes, NULL))
                         return 1;
                     print_row(&trial, curves[c], sizes[law]);
                 }

@@ -95,7 +95,7 @@ static struct job end_service(struct world *w) {
 
 /* Work per second that each in service gets. */
 static double rate_each(const struct world *w) {
-    return w->in_service ? w->speed * bal_speeds_rate(&w->trial->speeds, w->in_service) / w->in_service : 0;
+    return w->in_service ? w->speed * bli_speeds_rate(&w->trial->speeds, w->in_service) / w->in_service : 0;
 }
 
 /* ---- those that wait ---- */
@@ -188,7 +188,7 @@ static bool ask(struct world *w, struct job *job) {
 
 static void arrive(struct world *w) {
     struct job job = {.arrived = w->now,
-                      .size = bal_dist_sample(&w->trial->sizes, &w->sizes) * w->trial->mean};
+                      .size = bli_dist_sample(&w->trial->sizes, &w->sizes) * w->trial->mean};
     w->arrived++;
     const bool starts = ask(w, &job);
     if (!starts)
@@ -244,7 +244,7 @@ static void complete(struct world *w) {
 /* ---- what happens ---- */
 
 static double arrival_rate(const struct trial *trial) {
-    const double most = bal_speeds_top(&trial->speeds, 0) / trial->mean;
+    const double most = bli_speeds_top(&trial->speeds, 0) / trial->mean;
     return trial->load * most * (trial->disturbance == DEPLOY ? 0.5 : 1);
 }
 

@@ -27,8 +27,8 @@ enum disturbance {
 };
 
 struct trial {
-    struct bal_speeds speeds;
-    struct bal_dist sizes; /* mean 1 */
+    struct bli_speeds speeds;
+    struct bli_dist sizes; /* mean 1 */
     double mean;           /* seconds that a request of mean size takes alone */
     double load;           /* of the best rate */
     enum disturbance disturbance;

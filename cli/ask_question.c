@@ -12,7 +12,7 @@ static int print_answer(const struct bal_answer *answer, struct cli_asker *asker
     const int status = cli_output_close(output);
     if (status)
         return status;
-    if (!bal_strbuf_close(&asker->notes))
+    if (!bli_strbuf_close(&asker->notes))
         return cli_no_memory();
     for (char *line = asker->notes.text, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = 0;
@@ -22,8 +22,8 @@ static int print_answer(const struct bal_answer *answer, struct cli_asker *asker
 }
 
 static int run_and_print(struct bal_question *question, struct cli_asker *asker) {
-    const struct bal_question_kind *kind = bal_question_kind(question);
-    const struct bal_request *request = bal_question_request(question);
+    const struct bli_question_kind *kind = bli_question_kind(question);
+    const struct bli_request *request = bli_question_request(question);
     struct bal_error err = {0};
     if (bal_question_check(question, &err))
         return cli_fail("%s", err.text);
@@ -46,9 +46,9 @@ static int run_and_print(struct bal_question *question, struct cli_asker *asker)
 
 static int parse_and_run(const struct cli_command *command, int argc, char **argv,
                          struct bal_question *question, struct cli_asker *asker) {
-    const struct bal_question_kind *kind = command->question;
-    struct bal_request *request = bal_question_request(question);
-    request->format = BAL_FORM_TEXT;
+    const struct bli_question_kind *kind = command->question;
+    struct bli_request *request = bli_question_request(question);
+    request->format = BLI_FORM_TEXT;
     int operands;
     const int status = cli_parse(command, argc, argv, request, kind->operands, &operands);
     if (status >= 0)
@@ -64,11 +64,11 @@ static int parse_and_run(const struct cli_command *command, int argc, char **arg
 int cli_ask(const struct cli_command *command, int argc, char **argv) {
     struct cli_asker asker = {.shown = false};
     struct bal_question_host host = cli_asker_host(&asker);
-    struct bal_strbuf words = {0};
+    struct bli_strbuf words = {0};
     struct bal_question *question = NULL;
     struct bal_error err = {0};
     int status;
-    if (!cli_command_text(argc, argv, &words) || !bal_strbuf_open(&asker.notes)) {
+    if (!cli_command_text(argc, argv, &words) || !bli_strbuf_open(&asker.notes)) {
         status = cli_no_memory();
     } else {
         host.command = words.text; /* before the operands are moved */
@@ -77,7 +77,7 @@ int cli_ask(const struct cli_command *command, int argc, char **argv) {
                      : parse_and_run(command, argc, argv, question, &asker);
     }
     bal_question_free(question);
-    bal_strbuf_discard(&asker.notes);
-    bal_strbuf_discard(&words);
+    bli_strbuf_discard(&asker.notes);
+    bli_strbuf_discard(&words);
     return status;
 }

@@ -11,7 +11,7 @@ struct cli_asker {
     struct cli_progress bar;
     bool quiet, shown;
     const char *doing;
-    struct bal_strbuf notes; /* about the whole answer: lines */
+    struct bli_strbuf notes; /* about the whole answer: lines */
 };
 
 struct bal_question_host cli_asker_host(struct cli_asker *asker);

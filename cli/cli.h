@@ -25,9 +25,9 @@ struct cli_command {
     const char *operands;             /* shown behind the name: "[NAME]"; "" when there are none */
     const char *description;          /* a few sentences for its own help */
     const char *examples;             /* lines, indented by two */
-    const struct bal_option *options; /* read them with cli_command_options */
+    const struct bli_option *options; /* read them with cli_command_options */
     size_t option_count;
-    const struct bal_question_kind *question; /* what it asks, with options of its own; NULL: nothing */
+    const struct bli_question_kind *question; /* what it asks, with options of its own; NULL: nothing */
     bool divides;                             /* its work among the processes of mpirun */
     int (*run)(const struct cli_command *command, int argc, char **argv); /* argv[0] is the command's name */
 };
@@ -38,7 +38,7 @@ extern const size_t cli_command_count;
 const struct cli_command *cli_find_command(const char *name);
 
 /* The options of a command, settings and groups of them looked up. */
-void cli_command_options(const struct cli_command *command, struct bal_options *options);
+void cli_command_options(const struct cli_command *command, struct bli_options *options);
 
 /* Reads the options of a command into *into. Operands are moved to the front of argv[1..] and their number is
  * left in *operands; at most `most` are taken. Returns -1 to go on; otherwise the exit status (help was
@@ -52,10 +52,10 @@ int cli_ask(const struct cli_command *command, int argc, char **argv);
 
 /* Reads logs, with a progress bar, and catches signals from here on. Returns -1 to go on, otherwise the exit
  * status, with the reason printed. The caller ends *logs in any case. */
-struct bal_log_request;
-struct bal_logs;
-int cli_read_logs(const struct bal_log_request *request, const char *const *paths, int count,
-                  struct bal_logs *logs);
+struct bli_log_request;
+struct bli_logs;
+int cli_read_logs(const struct bli_log_request *request, const char *const *paths, int count,
+                  struct bli_logs *logs);
 
 /* Reports to the host, in one line, why the command fails, and returns CLI_BAD_INPUT. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -84,7 +84,7 @@ int cli_print(const char *what, const char *text, size_t size);
  * cannot be written is reported before any work is done. */
 struct cli_output {
     FILE *stream; /* write here; NULL when it is closed */
-    struct bal_strbuf gather;
+    struct bli_strbuf gather;
     const char *path; /* NULL: stdout */
 };
 int cli_output_open(struct cli_output *output, const char *path); /* 0, or the exit status */
@@ -93,7 +93,7 @@ void cli_output_discard(struct cli_output *output);
 
 /* The command as it was typed, in one line without control characters, quoted for a shell: text->text, which
  * the caller discards. False without memory. argv[0] is the command's name. */
-bool cli_command_text(int argc, char *const *argv, struct bal_strbuf *text);
+bool cli_command_text(int argc, char *const *argv, struct bli_strbuf *text);
 
 /* Results must not replace what they are made from: -1 to go on, else the exit status. What says what the
  * input is: "one of the logs". */
@@ -118,7 +118,7 @@ struct cli_progress {
     const void *asker; /* of an embedded command */
 };
 void cli_progress_start(struct cli_progress *progress, bool quiet);
-void cli_progress_show(void *progress, double part); /* fits bal_lab_options.progress */
+void cli_progress_show(void *progress, double part); /* fits bli_lab_options.progress */
 void cli_progress_end(struct cli_progress *progress);
 
 #endif

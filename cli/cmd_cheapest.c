@@ -16,6 +16,6 @@ const struct cli_command cmd_cheapest = {
     .examples = "  ballast cheapest --servers 1000\n"
                 "  ballast cheapest --servers 1000 --delay 0.5 --messages 1 --memory 40\n"
                 "  ballast cheapest --policy rcpb:c=2,mup=1 --policy rcpb:c=20,mup=1 --policy jiq\n",
-    .question = &bal_question_cheapest,
+    .question = &bli_question_cheapest,
     .run = cli_ask,
 };

@@ -13,19 +13,19 @@ struct args {
     bool schema, fields;
 };
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"schema", NULL, "print the JSON schema of experiment files, for editors",
-     BAL_STORES_FLAG(struct args, schema)},
+     BLI_STORES_FLAG(struct args, schema)},
     {"fields", NULL, "print every field of experiment files, in Markdown",
-     BAL_STORES_FLAG(struct args, fields)},
+     BLI_STORES_FLAG(struct args, fields)},
 };
 
 /* Trials at least; a precision may ask for more. */
-static double count_trials(const struct bal_experiment *e) {
+static double count_trials(const struct bli_experiment *e) {
     double trials = 0;
     for (size_t point = 0; point < e->points; point++) {
-        struct bal_case c;
-        bal_experiment_case(e, point, 0, &c);
+        struct bli_case c;
+        bli_experiment_case(e, point, 0, &c);
         trials += (double)c.replications * (double)e->policies;
     }
     return trials;
@@ -33,10 +33,10 @@ static double count_trials(const struct bal_experiment *e) {
 
 /* The mistakes of a file, each once, with the first mode that has it. */
 struct mistakes {
-    enum bal_mode mode; /* that is being read */
+    enum bli_mode mode; /* that is being read */
     size_t count, capacity;
     struct found_mistake {
-        enum bal_mode mode;
+        enum bli_mode mode;
         char *text;
     } * mistake;
     bool no_memory;
@@ -80,10 +80,10 @@ static void print_mistakes(const struct mistakes *mistakes, bool absences) {
         const struct found_mistake *mistake = &mistakes->mistake[i];
         if (is_absence(mistake->text) != absences)
             continue;
-        if (mistake->mode == BAL_MODE_PLAIN)
+        if (mistake->mode == BLI_MODE_PLAIN)
             cli_fail("%s", mistake->text);
         else
-            cli_fail("%s (with --%s)", mistake->text, bal_mode_text(mistake->mode));
+            cli_fail("%s (with --%s)", mistake->text, bli_mode_text(mistake->mode));
     }
 }
 
@@ -96,9 +96,9 @@ static void mistakes_fini(struct mistakes *mistakes) {
 /* In all three modes: each has its own points that figures and claims may miss. */
 static int report_mistakes(const char *path) {
     struct mistakes mistakes = {.count = 0};
-    for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
-        mistakes.mode = (enum bal_mode)mode;
-        bal_experiment_errors(path, mistakes.mode, add_mistake, &mistakes);
+    for (int mode = BLI_MODE_PLAIN; mode <= BLI_MODE_FULL; mode++) {
+        mistakes.mode = (enum bli_mode)mode;
+        bli_experiment_errors(path, mistakes.mode, add_mistake, &mistakes);
     }
     print_mistakes(&mistakes, false);
     print_mistakes(&mistakes, true);
@@ -111,16 +111,16 @@ static int check_file(const char *path, FILE *out) {
     const int status = report_mistakes(path);
     if (status != CLI_OK)
         return status;
-    bal_text_print(path, out);
+    bli_text_print(path, out);
     fputs(": in order;", out);
-    for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
-        struct bal_experiment *e;
+    for (int mode = BLI_MODE_PLAIN; mode <= BLI_MODE_FULL; mode++) {
+        struct bli_experiment *e;
         struct bal_error err = {0};
-        if (bal_experiment_read(path, (enum bal_mode)mode, &e, &err))
+        if (bli_experiment_read(path, (enum bli_mode)mode, &e, &err))
             return cli_fail("%s", err.text);
-        fprintf(out, "%s%s %.0f trials", mode ? ", " : " ", bal_mode_text((enum bal_mode)mode),
+        fprintf(out, "%s%s %.0f trials", mode ? ", " : " ", bli_mode_text((enum bli_mode)mode),
                 count_trials(e));
-        bal_experiment_free(e);
+        bli_experiment_free(e);
     }
     fputc('\n', out);
     return CLI_OK;
@@ -129,17 +129,17 @@ static int check_file(const char *path, FILE *out) {
 static int check_files(char **path, int count, FILE *out) {
     int worst = CLI_OK;
     for (int i = 0; i < count; i++) {
-        struct bal_strbuf line;
-        if (!bal_strbuf_open(&line))
+        struct bli_strbuf line;
+        if (!bli_strbuf_open(&line))
             return cli_no_memory();
         const int status = check_file(path[i], line.stream);
         if (status != CLI_OK)
             worst = status;
-        else if (bal_strbuf_close(&line))
+        else if (bli_strbuf_close(&line))
             fputs(line.text, out);
         else
-            bal_stream_mark_incomplete(out);
-        bal_strbuf_discard(&line);
+            bli_stream_mark_incomplete(out);
+        bli_strbuf_discard(&line);
     }
     return worst;
 }
@@ -157,9 +157,9 @@ static int check_main(const struct cli_command *command, int argc, char **argv) 
     if (status)
         return status;
     if (args.schema)
-        bal_experiment_write_schema(output.stream);
+        bli_experiment_write_schema(output.stream);
     if (args.fields)
-        bal_experiment_write_fields(output.stream);
+        bli_experiment_write_fields(output.stream);
     const int checked = check_files(argv + 1, operands, output.stream);
     status = cli_output_close(&output);
     return status ? status : checked;

@@ -13,6 +13,6 @@ const struct cli_command cmd_compare = {
     .examples = "  ballast compare\n"
                 "  ballast compare --servers 50x1,50x10 --load 0.8\n"
                 "  ballast compare --policy pod:d=2 --policy jiq --service 'lognormal(4)' --precision 0.01\n",
-    .question = &bal_question_compare,
+    .question = &bli_question_compare,
     .run = cli_ask,
 };

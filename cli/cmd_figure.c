@@ -14,8 +14,8 @@
 
 struct args {
     const char *output;
-    unsigned formats; /* bits 1 << enum bal_figure_format */
-    struct bal_figure_size size;
+    unsigned formats; /* bits 1 << enum bli_figure_format */
+    struct bli_figure_size size;
 };
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
@@ -23,11 +23,11 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
     for (const char *at = value; *at;) {
         const size_t length = strcspn(at, ",");
         int format = 0;
-        while (format < BAL_FIGURE_FORMATS &&
-               (strlen(bal_figure_format_text((enum bal_figure_format)format)) != length ||
-                strncmp(at, bal_figure_format_text((enum bal_figure_format)format), length) != 0))
+        while (format < BLI_FIGURE_FORMATS &&
+               (strlen(bli_figure_format_text((enum bli_figure_format)format)) != length ||
+                strncmp(at, bli_figure_format_text((enum bli_figure_format)format), length) != 0))
             format++;
-        if (format == BAL_FIGURE_FORMATS)
+        if (format == BLI_FIGURE_FORMATS)
             return bal_fail(err, BAL_E_UNKNOWN,
                             "not svg, png, pdf, eps or csv, or several of them with commas between");
         formats |= 1u << format;
@@ -49,7 +49,7 @@ static enum bal_code read_length(const char *value, double low, double high, dou
     } units[] = {{"in", 72}, {"cm", 72 / 2.54}, {"mm", 7.2 / 2.54}, {"pt", 1}};
     const size_t length = strlen(value);
     for (size_t i = 0; length > 2 && i < sizeof units / sizeof *units; i++)
-        if (strcmp(value + length - 2, units[i].unit) == 0 && bal_number_parse(value, length - 2, points) &&
+        if (strcmp(value + length - 2, units[i].unit) == 0 && bli_number_parse(value, length - 2, points) &&
             (*points *= units[i].points, *points >= low) && *points <= high)
             return BAL_OK;
     return bal_fail(err, BAL_E_RANGE, "not a length from %gpt to %gpt, such as 252pt, 3.5in, 9cm or 90mm",
@@ -68,7 +68,7 @@ static enum bal_code set_font_size(void *into, const char *value, struct bal_err
     return read_length(value, 4, 72, &((struct args *)into)->size.letters, err);
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"format", "LIST",
      "svg, png, pdf, eps, csv (the data), or several with commas between (default: all but eps)", set_format},
     {"width", "LENGTH", "252pt, 3.5in, 9cm or 90mm (default: one column of a paper, or two)", set_width},
@@ -76,7 +76,7 @@ static const struct bal_option options[] = {
     {"font-size", "LENGTH", "of letters, on paper; lines and shapes grow with them (default 8pt)",
      set_font_size},
     {"output", "DIR", "a directory, made if it is not there; also -o (default: the current one)",
-     BAL_STORES_TEXT(struct args, output)},
+     BLI_STORES_TEXT(struct args, output)},
 };
 
 struct figure_names {
@@ -89,21 +89,21 @@ static void name_file(void *context, const char *path) {
     struct figure_names *names = context;
     names->count++;
     if (isatty(STDOUT_FILENO))
-        bal_text_print(path, names->out);
+        bli_text_print(path, names->out);
     else
         fputs(path, names->out);
     fputc('\n', names->out);
 }
 
-static int print_names(struct bal_strbuf *names) {
-    const bool whole = bal_strbuf_close(names);
+static int print_names(struct bli_strbuf *names) {
+    const bool whole = bli_strbuf_close(names);
     const int status = whole ? cli_print("", names->text, names->size) : cli_no_memory();
-    bal_strbuf_discard(names);
+    bli_strbuf_discard(names);
     return status;
 }
 
 static int figure_main(const struct cli_command *command, int argc, char **argv) {
-    struct args args = {.output = ".", .formats = BAL_CHART_FORMATS};
+    struct args args = {.output = ".", .formats = BLI_CHART_FORMATS};
     int operands;
     const int status = cli_parse(command, argc, argv, &args, 2, &operands);
     if (status >= 0)
@@ -111,20 +111,20 @@ static int figure_main(const struct cli_command *command, int argc, char **argv)
     if (operands == 0)
         return cli_fail("figure: name the file of results: ballast figure FILE.db [ID]");
     struct bal_error err = {0};
-    struct bal_store *store;
-    if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))
+    struct bli_store *store;
+    if (bli_store_open(argv[1], BLI_STORE_READ, &store, &err))
         return cli_fail("%s", err.text);
     if (mkdir(args.output, 0777) && errno != EEXIST) {
-        bal_store_close(store);
+        bli_store_close(store);
         return cli_fail("--output %s: cannot be made: %s", args.output, strerror(errno));
     }
-    struct bal_strbuf printed;
-    if (!bal_strbuf_open(&printed)) {
-        bal_store_close(store);
+    struct bli_strbuf printed;
+    if (!bli_strbuf_open(&printed)) {
+        bli_store_close(store);
         return cli_no_memory();
     }
     struct figure_names names = {.out = printed.stream};
-    const struct bal_chart_files files = {
+    const struct bli_chart_files files = {
         .directory = args.output,
         .formats = args.formats,
         .size = args.size,
@@ -132,8 +132,8 @@ static int figure_main(const struct cli_command *command, int argc, char **argv)
         .written = name_file,
         .context = &names,
     };
-    const enum bal_code code = bal_report_figures(store, argv[1], &files, &err);
-    bal_store_close(store);
+    const enum bal_code code = bli_report_figures(store, argv[1], &files, &err);
+    bli_store_close(store);
     const int shown = print_names(&printed);
     if (code)
         return cli_fail("%s", err.text);

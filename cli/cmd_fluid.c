@@ -20,6 +20,6 @@ const struct cli_command cmd_fluid = {
         "  ballast fluid rcpb:c=2,mu=9 --simulate 1000 --figure paths.svg\n"
         "  ballast fluid rcpb:c=100,mup=1 --variant high-memory --from full --until 400 --simulate 10k\n"
         "  ballast fluid tabs:mu=0.1,nu=0.1 --load 0.3 --curve 'sine(0.5,60)' --until 200 --simulate 10k\n",
-    .question = &bal_question_fluid,
+    .question = &bli_question_fluid,
     .run = cli_ask,
 };

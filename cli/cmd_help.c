@@ -19,10 +19,10 @@ struct args {
     bool manual, completion;
 };
 
-static const struct bal_option options[] = {
-    {"manual", NULL, "the whole manual page, as mdoc source", BAL_STORES_FLAG(struct args, manual)},
+static const struct bli_option options[] = {
+    {"manual", NULL, "the whole manual page, as mdoc source", BLI_STORES_FLAG(struct args, manual)},
     {"completion", NULL, "completion of command lines, as bash source",
-     BAL_STORES_FLAG(struct args, completion)},
+     BLI_STORES_FLAG(struct args, completion)},
 };
 
 static int help_main(const struct cli_command *command, int argc, char **argv) {

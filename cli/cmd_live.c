@@ -28,9 +28,9 @@ static enum bal_code set_module(void *into, const char *value, struct bal_error 
     return BAL_OK;
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     CLI_STORE_OPTION(struct args),
-    {"again", NULL, "measure again what has been measured already", BAL_STORES_FLAG(struct args, again)},
+    {"again", NULL, "measure again what has been measured already", BLI_STORES_FLAG(struct args, again)},
     {"module", "FILE", "the module for nginx (default: next to ballast, or where nginx has its modules)",
      set_module},
     CLI_TRIAL_OPTIONS,
@@ -46,8 +46,8 @@ static void show_measuring(void *context, double part, const char *label, unsign
     cli_progress_show(bar, part);
 }
 
-static enum bal_code measure_live(const struct args *args, const struct bal_experiment *e,
-                                  struct bal_store *store, struct bal_error *err) {
+static enum bal_code measure_live(const struct args *args, const struct bli_experiment *e,
+                                  struct bli_store *store, struct bal_error *err) {
     struct cli_programs found;
     struct cli_progress bar = {.shown = false};
     struct rig_outcome outcome;
@@ -60,7 +60,7 @@ static enum bal_code measure_live(const struct args *args, const struct bal_expe
     if (module)
         rig.programs.module = module;
     cli_progress_start(&bar, args->trials.quiet);
-    const enum bal_code code = bal_measure(e, store, &rig, &outcome, err);
+    const enum bal_code code = bli_measure(e, store, &rig, &outcome, err);
     cli_progress_end(&bar);
     free(module);
     if (!code && outcome.measured == 0)
@@ -71,46 +71,46 @@ static enum bal_code measure_live(const struct args *args, const struct bal_expe
     return code;
 }
 
-static void show_lab(void *context, const struct bal_sweep_progress *progress) {
+static void show_lab(void *context, const struct bli_sweep_progress *progress) {
     struct cli_progress *bar = context;
     snprintf(bar->note, sizeof bar->note, "the lab: %zu/%zu trials", progress->done, progress->total);
     cli_progress_show(bar, progress->cost_total > 0 ? progress->cost_done / progress->cost_total : 1);
 }
 
-static enum bal_code simulate_live(const struct args *args, const struct bal_experiment *e,
-                                   struct bal_store *store, struct bal_error *err) {
+static enum bal_code simulate_live(const struct args *args, const struct bli_experiment *e,
+                                   struct bli_store *store, struct bal_error *err) {
     struct cli_progress bar = {.shown = false};
-    const struct bal_sweep_options sweep = {.threads = (unsigned)args->trials.threads,
+    const struct bli_sweep_options sweep = {.threads = (unsigned)args->trials.threads,
                                             .stop = cli_stop_flag(),
                                             .progress = show_lab,
                                             .progress_context = &bar};
     cli_progress_start(&bar, args->trials.quiet);
-    const enum bal_code code = bal_sweep_run(e, store, &sweep, err);
+    const enum bal_code code = bli_sweep_run(e, store, &sweep, err);
     cli_progress_end(&bar);
     return code;
 }
 
-static enum bal_code print_outcome(const struct args *args, const struct bal_experiment *e,
-                                   struct bal_store *store, FILE *out, struct bal_error *err) {
+static enum bal_code print_outcome(const struct args *args, const struct bli_experiment *e,
+                                   struct bli_store *store, FILE *out, struct bal_error *err) {
     switch (args->results.format) {
-    case BAL_FORM_CSV:
-        return bal_outcome_csv(store, e, false, out, err);
-    case BAL_FORM_JSON:
-        return bal_live_report_json(store, e, out, err);
-    case BAL_FORM_TEXT:
-    case BAL_FORM_MARKDOWN:
+    case BLI_FORM_CSV:
+        return bli_outcome_csv(store, e, false, out, err);
+    case BLI_FORM_JSON:
+        return bli_live_report_json(store, e, out, err);
+    case BLI_FORM_TEXT:
+    case BLI_FORM_MARKDOWN:
         break;
     }
-    return bal_live_report_text(store, e, bal_form_style(args->results.format), out, err);
+    return bli_live_report_text(store, e, bli_form_style(args->results.format), out, err);
 }
 
-static int run_live(const struct args *args, const struct bal_experiment *e, struct bal_store *store,
+static int run_live(const struct args *args, const struct bli_experiment *e, struct bli_store *store,
                     struct cli_output *output) {
     struct bal_error err = {0};
     cli_catch_signals();
     enum bal_code code = measure_live(args, e, store, &err);
     if (!code)
-        code = bal_store_adopt_delays(store, e, &err);
+        code = bli_store_adopt_delays(store, e, &err);
     if (!code)
         code = simulate_live(args, e, store, &err);
     if (!code)
@@ -126,14 +126,14 @@ static int run_live(const struct args *args, const struct bal_experiment *e, str
 }
 
 static int read_and_run(struct args *args) {
-    struct bal_experiment *e;
+    struct bli_experiment *e;
     struct bal_error err = {0};
-    if (bal_experiment_read(args->file, args->trials.mode, &e, &err))
+    if (bli_experiment_read(args->file, args->trials.mode, &e, &err))
         return cli_fail("%s", err.text);
     char *name = NULL;
     if (!args->db && asprintf(&name, "%s.db", e->name) > 0)
         args->db = name;
-    struct bal_store *store = NULL;
+    struct bli_store *store = NULL;
     struct cli_output output;
     int status = args->db ? CLI_OK : cli_no_memory();
     if (status == CLI_OK && !e->live)
@@ -141,14 +141,14 @@ static int read_and_run(struct args *args) {
                           args->file);
     if (status == CLI_OK)
         status = cli_output_open(&output, args->results.output);
-    if (status == CLI_OK && bal_store_open(args->db, BAL_STORE_WRITE, &store, &err)) {
+    if (status == CLI_OK && bli_store_open(args->db, BLI_STORE_WRITE, &store, &err)) {
         cli_output_discard(&output);
         status = cli_fail("%s", err.text);
     }
     if (status == CLI_OK)
         status = run_live(args, e, store, &output);
-    bal_store_close(store);
-    bal_experiment_free(e);
+    bli_store_close(store);
+    bli_experiment_free(e);
     free(name);
     return status;
 }

@@ -13,10 +13,10 @@
 #define DEFAULT_SECONDS 10
 
 struct args {
-    struct bal_log_request log; /* first: its setters take the whole */
+    struct bli_log_request log; /* first: its setters take the whole */
     const char *replay;         /* a log; NULL: none */
-    struct bal_load load;
-    struct bal_dist service;
+    struct bli_load load;
+    struct bli_dist service;
     double requests, connections;
 };
 
@@ -25,17 +25,17 @@ struct args {
 static enum bal_code set_service(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
     args->load.service = &args->service;
-    return bal_dist_parse(value, &args->service, err);
+    return bli_dist_parse(value, &args->service, err);
 }
 
 static enum bal_code set_class(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0, 1, false, ""};
-    struct bal_load *load = &((struct args *)into)->load;
-    struct bal_load_class *class_ = &load->class_[load->classes];
-    if (load->classes == BAL_LOAD_CLASSES)
+    static const struct bli_option_range range = {0, 1, false, ""};
+    struct bli_load *load = &((struct args *)into)->load;
+    struct bli_load_class *class_ = &load->class_[load->classes];
+    if (load->classes == BLI_LOAD_CLASSES)
         return bal_fail(err, BAL_E_RANGE, "too many; there are urgencies from 0 to 7");
     if (value[0] < '0' || value[0] > '7' || value[1] != '=' ||
-        bal_option_number(value + 2, &range, &class_->share, NULL))
+        bli_option_number(value + 2, &range, &class_->share, NULL))
         return bal_fail(err, BAL_E_SYNTAX, "not an urgency from 0 to 7 and its share, such as 1=0.2");
     class_->urgency = (unsigned)(value[0] - '0');
     load->classes++;
@@ -43,9 +43,9 @@ static enum bal_code set_class(void *into, const char *value, struct bal_error *
 }
 
 static enum bal_code set_header(void *into, const char *value, struct bal_error *err) {
-    struct bal_load *load = &((struct args *)into)->load;
-    if (load->headers == BAL_LOAD_HEADERS)
-        return bal_fail(err, BAL_E_RANGE, "too many; at most %d can be sent", BAL_LOAD_HEADERS);
+    struct bli_load *load = &((struct args *)into)->load;
+    if (load->headers == BLI_LOAD_HEADERS)
+        return bal_fail(err, BAL_E_RANGE, "too many; at most %d can be sent", BLI_LOAD_HEADERS);
     const size_t name = strcspn(value, ": ");
     if (name == 0 || value[name] != ':' || strlen(value) > 400 || strpbrk(value, "\r\n"))
         return bal_fail(err, BAL_E_SYNTAX, "not a header such as 'Accept: text/html' (at most 400 bytes)");
@@ -63,20 +63,20 @@ static enum bal_code set_method(void *into, const char *value, struct bal_error 
 }
 
 static enum bal_code set_body(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0, 1e9, true, "a whole number of bytes from 0 to 1G"};
+    static const struct bli_option_range range = {0, 1e9, true, "a whole number of bytes from 0 to 1G"};
     double bytes = 0;
-    const enum bal_code code = bal_option_number(value, &range, &bytes, err);
+    const enum bal_code code = bli_option_number(value, &range, &bytes, err);
     ((struct args *)into)->load.body = (uint64_t)bytes;
     return code;
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"rate", "R", "requests per second (default 100)",
-     BAL_STORES_NUMBER(struct args, load.rate, 1e-3, 1e6, "a number from 0.001 to 1M")},
+     BLI_STORES_NUMBER(struct args, load.rate, 1e-3, 1e6, "a number from 0.001 to 1M")},
     {"seconds", "T", "send for so long (default 10, unless --requests is given)",
-     BAL_STORES_NUMBER(struct args, load.seconds, 1e-3, 1e7, "a number of seconds from 0.001 to 10M")},
+     BLI_STORES_NUMBER(struct args, load.seconds, 1e-3, 1e7, "a number of seconds from 0.001 to 10M")},
     {"requests", "N", "end after so many",
-     BAL_STORES_WHOLE(struct args, requests, 1, 1e12, "a whole number from 1")},
+     BLI_STORES_WHOLE(struct args, requests, 1, 1e12, "a whole number from 1")},
     {.setting = "arrivals",
      .help = "how requests come: poisson, mmpp(R1,T1;R2,T2;...), renewal(LAW) or batch(LAW)"},
     {.setting = "curve", .help = "rate over time in seconds: sine(A,P), table(T:F ...), file(PATH)"},
@@ -87,24 +87,24 @@ static const struct bal_option options[] = {
     {"method", "METHOD", "of all requests (default GET; of --replay: as logged)", set_method},
     {"body", "BYTES", "how long the bodies of POST, PUT and PATCH are (default 0)", set_body},
     {"connections", "N", "at most so many at a time (default 1000)",
-     BAL_STORES_WHOLE(struct args, connections, 1, 1e6, "a whole number from 1 to 1M")},
+     BLI_STORES_WHOLE(struct args, connections, 1, 1e6, "a whole number from 1 to 1M")},
     {"timeout", "T", "seconds to wait for an answer, from the intended time (default 10)",
-     BAL_STORES_NUMBER(struct args, load.timeout, 1e-3, 1e5, "a number of seconds from 0.001 to 100k")},
-    {"fresh", NULL, "a new connection for each request", BAL_STORES_FLAG(struct args, load.fresh)},
+     BLI_STORES_NUMBER(struct args, load.timeout, 1e-3, 1e5, "a number of seconds from 0.001 to 100k")},
+    {"fresh", NULL, "a new connection for each request", BLI_STORES_FLAG(struct args, load.fresh)},
     {"no-resend", NULL, "a kept connection that closes without an answer is an error",
-     BAL_STORES_FLAG(struct args, load.no_resend)},
+     BLI_STORES_FLAG(struct args, load.no_resend)},
     {"replay", "LOG", "send what an access log has: methods, paths, times, service times",
-     BAL_STORES_TEXT(struct args, replay)},
+     BLI_STORES_TEXT(struct args, replay)},
     {"speedup", "X", "of --replay: X times as fast as recorded (default 1)",
-     BAL_STORES_NUMBER(struct args, load.speedup, 1e-6, 1e6, "a number from 1e-6 to 1M")},
-    BAL_SEED_OPTION,
-    BAL_LOG_OPTIONS,
-    BAL_OUTPUT_OPTIONS,
+     BLI_STORES_NUMBER(struct args, load.speedup, 1e-6, 1e6, "a number from 1e-6 to 1M")},
+    BLI_SEED_OPTION,
+    BLI_LOG_OPTIONS,
+    BLI_OUTPUT_OPTIONS,
 };
 
 /* ---- the work ---- */
 
-static int check_classes(const struct bal_load *load) {
+static int check_classes(const struct bli_load *load) {
     double sum = 0;
     for (size_t i = 0; i < load->classes; i++) {
         sum += load->class_[i].share;
@@ -118,18 +118,18 @@ static int check_classes(const struct bal_load *load) {
 
 /* What a log has cannot be asked for in another way. Fills in the defaults. */
 static int check_replay(struct args *args) {
-    struct bal_load *load = &args->load;
-    const struct bal_request *common = &args->log.common;
+    struct bli_load *load = &args->load;
+    const struct bli_request *common = &args->log.common;
     if (!args->replay && (load->speedup > 0 || args->log.log.high_pattern))
         return cli_fail("--speedup and --high are about a log; add --replay LOG");
-    if (args->replay && (load->rate > 0 || load->service || bal_request_has(common, "arrivals") ||
-                         bal_request_has(common, "curve")))
+    if (args->replay && (load->rate > 0 || load->service || bli_request_has(common, "arrivals") ||
+                         bli_request_has(common, "curve")))
         return cli_fail("--replay: the log says when requests come and how long they take; leave out --rate, "
                         "--arrivals, --curve and --service");
     load->recorded = args->log.log.high_pattern != NULL;
     if (load->recorded && load->classes == 0) {
-        load->class_[0] = (struct bal_load_class){.urgency = 1};
-        load->class_[1] = (struct bal_load_class){.urgency = 5};
+        load->class_[0] = (struct bli_load_class){.urgency = 1};
+        load->class_[1] = (struct bli_load_class){.urgency = 5};
         load->classes = 2;
     }
     if (load->recorded && load->classes != 2)
@@ -142,24 +142,24 @@ static int check_replay(struct args *args) {
 }
 
 /* [WEIGHT=]URL. */
-static int read_target(struct bal_load *load, size_t i, char *given) {
-    static const struct bal_option_range range = {1e-6, 1e6, false, "a number from 1e-6 to 1M"};
+static int read_target(struct bli_load *load, size_t i, char *given) {
+    static const struct bli_option_range range = {1e-6, 1e6, false, "a number from 1e-6 to 1M"};
     struct bal_error err = {0};
     const size_t length = strcspn(given, "=:/");
     load->url[i] = given;
     if (given[length] == '=') {
         given[length] = 0;
-        const enum bal_code code = bal_option_number(given, &range, &load->weight[i], &err);
+        const enum bal_code code = bli_option_number(given, &range, &load->weight[i], &err);
         given[length] = '=';
         if (code)
             return cli_fail("'%s': the weight in front of = is %s", given, err.text);
         load->url[i] = given + length + 1;
     }
-    return bal_load_url_check(load->url[i], &err) ? cli_fail("%s", err.text) : -1;
+    return bli_load_url_check(load->url[i], &err) ? cli_fail("%s", err.text) : -1;
 }
 
 /* A URL without a weight has 1, if others have one. */
-static int read_targets(struct bal_load *load, char **given, int count) {
+static int read_targets(struct bli_load *load, char **given, int count) {
     bool weighted = false;
     load->urls = (size_t)count;
     for (size_t i = 0; i < load->urls; i++) {
@@ -175,7 +175,7 @@ static int read_targets(struct bal_load *load, char **given, int count) {
 
 /* What was asked, whole. */
 static int check_args(struct args *args, char **urls, int count) {
-    struct bal_load *load = &args->load;
+    struct bli_load *load = &args->load;
     if (count == 0)
         return cli_fail("load: a URL is missing: ballast load http://127.0.0.1:8080/ --rate 100");
     int status = read_targets(load, urls, count);
@@ -200,29 +200,29 @@ static void show_progress(void *context, double part, uint64_t sent, uint64_t fa
     cli_progress_show(progress, part);
 }
 
-static int run_load(struct args *args, struct bal_load_result *result, struct cli_output *output) {
+static int run_load(struct args *args, struct bli_load_result *result, struct cli_output *output) {
     struct cli_progress progress;
     struct bal_error err = {0};
     cli_catch_signals();
     cli_progress_start(&progress, args->log.common.quiet);
     args->load.progress = show_progress;
     args->load.progress_context = &progress;
-    const enum bal_code code = bal_load_run(&args->load, result, &err);
+    const enum bal_code code = bli_load_run(&args->load, result, &err);
     cli_progress_end(&progress);
     if (code) {
         cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
-    const enum bal_form format = args->log.common.format;
-    if (format == BAL_FORM_JSON)
-        bal_load_json(&args->load, result, output->stream);
-    else if (format == BAL_FORM_CSV)
-        bal_load_csv(&args->load, result, output->stream);
+    const enum bli_form format = args->log.common.format;
+    if (format == BLI_FORM_JSON)
+        bli_load_json(&args->load, result, output->stream);
+    else if (format == BLI_FORM_CSV)
+        bli_load_csv(&args->load, result, output->stream);
     else
-        bal_load_text(&args->load, result, bal_form_style(format), output->stream);
+        bli_load_text(&args->load, result, bli_form_style(format), output->stream);
     const int status = cli_output_close(output);
-    char warning[BAL_LOAD_WARNING];
-    for (unsigned i = 0; bal_load_warning(&args->load, result, i, warning); i++)
+    char warning[BLI_LOAD_WARNING];
+    for (unsigned i = 0; bli_load_warning(&args->load, result, i, warning); i++)
         cli_warn("%s", warning);
     if (status == CLI_OK && result->stopped)
         cli_warn("interrupted; what was measured until then has been printed");
@@ -230,7 +230,7 @@ static int run_load(struct args *args, struct bal_load_result *result, struct cl
 }
 
 /* What cannot be sent as it was logged is sent as without a log. */
-static void warn_of_unsendable(const struct bal_load *load, const struct bal_log_summary *summary) {
+static void warn_of_unsendable(const struct bli_load *load, const struct bli_log_summary *summary) {
     if (summary->unsendable > 0 && summary->unsendable < summary->jobs)
         cli_warn(
             "%llu of %llu requests of the log have no method and path that can be sent again; they go as "
@@ -240,19 +240,19 @@ static void warn_of_unsendable(const struct bal_load *load, const struct bal_log
 }
 
 /* The texts of the requests, by number; NULL without memory. */
-static const char **list_requests(const struct bal_log_servers *requests) {
-    const size_t count = bal_log_servers_count(requests);
+static const char **list_requests(const struct bli_log_servers *requests) {
+    const size_t count = bli_log_servers_count(requests);
     const char **list = calloc(count + 1, sizeof *list);
     for (uint32_t i = 0; list && i < count; i++)
-        list[i] = bal_log_servers_name(requests, i);
+        list[i] = bli_log_servers_name(requests, i);
     return list;
 }
 
 /* Reads the log if there is one, then sends. */
-static int read_and_run(struct args *args, struct bal_load_result *result, struct cli_output *output) {
+static int read_and_run(struct args *args, struct bli_load_result *result, struct cli_output *output) {
     if (!args->replay)
         return run_load(args, result, output);
-    struct bal_logs logs;
+    struct bli_logs logs;
     int status = cli_read_logs(&args->log, &args->replay, 1, &logs);
     const char **requests = status < 0 ? list_requests(logs.requests) : NULL;
     if (status < 0 && !requests)
@@ -266,33 +266,33 @@ static int read_and_run(struct args *args, struct bal_load_result *result, struc
         cli_output_discard(output);
     }
     free(requests);
-    bal_logs_fini(&logs);
+    bli_logs_fini(&logs);
     return status;
 }
 
 static int check_output(const struct args *args) {
     struct bal_error err = {0};
     const char *const log = args->replay;
-    return bal_check_not_logs("--output", args->log.common.output, &log, log ? 1 : 0, &err)
+    return bli_check_not_logs("--output", args->log.common.output, &log, log ? 1 : 0, &err)
                ? cli_fail("%s", err.text)
                : -1;
 }
 
 static int load_main(const struct cli_command *command, int argc, char **argv) {
     struct args *args = calloc(1, sizeof *args);
-    struct bal_load_result *result = calloc(1, sizeof *result);
+    struct bli_load_result *result = calloc(1, sizeof *result);
     int status = CLI_BAD_INPUT, urls;
     struct cli_output output;
     if (!args || !result) {
         status = cli_no_memory();
         goto out;
     }
-    struct bal_options table;
+    struct bli_options table;
     cli_command_options(command, &table);
-    bal_request_init(&args->log.common, &table);
+    bli_request_init(&args->log.common, &table);
     args->load.timeout = 10;
     args->connections = 1000;
-    status = cli_parse(command, argc, argv, args, BAL_LOAD_TARGETS, &urls);
+    status = cli_parse(command, argc, argv, args, BLI_LOAD_TARGETS, &urls);
     if (status < 0)
         status = check_args(args, argv + 1, urls);
     if (status < 0)
@@ -304,7 +304,7 @@ static int load_main(const struct cli_command *command, int argc, char **argv) {
         status = read_and_run(args, result, &output);
 out:
     if (result)
-        bal_load_result_fini(result);
+        bli_load_result_fini(result);
     free(result);
     free(args);
     return status;

@@ -13,19 +13,19 @@ struct args {
     struct cli_trials trials; /* first: its options are shared */
     const char *figure;
     const char *output;
-    enum bal_form format;
-    struct bal_strbuf command;
+    enum bli_form format;
+    struct bli_strbuf command;
 };
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"figure", "K", "only the experiment of that name or with that figure",
-     BAL_STORES_TEXT(struct args, figure)},
+     BLI_STORES_TEXT(struct args, figure)},
     {"quick", NULL, "small sizes: an answer in a minute or two", cli_set_quick},
     {"full", NULL, "the paper's own sizes", cli_set_full},
     {"output", "DIR", "for results, figures and report, also -o (default: NAME, NAME-quick, NAME-full)",
-     BAL_STORES_TEXT(struct args, output)},
+     BLI_STORES_TEXT(struct args, output)},
     CLI_THREADS_OPTION,
-    {"format", "FORM", "text, csv, json or markdown (default text)", BAL_STORES_FORM(struct args, format)},
+    {"format", "FORM", "text, csv, json or markdown (default text)", BLI_STORES_FORM(struct args, format)},
     CLI_QUIET_OPTION,
 };
 
@@ -37,7 +37,7 @@ struct paper_show {
     const char *name;
 };
 
-static void show_progress(void *context, const struct bal_sweep_progress *progress) {
+static void show_progress(void *context, const struct bli_sweep_progress *progress) {
     struct paper_show *show = context;
     snprintf(show->bar.note, sizeof show->bar.note, "%zu/%zu trials of %.40s", progress->done,
              progress->total, show->name);
@@ -45,11 +45,11 @@ static void show_progress(void *context, const struct bal_sweep_progress *progre
     cli_progress_show(&show->bar, ((double)show->number + part) / (double)show->count);
 }
 
-static int run_experiments(const struct args *args, struct bal_paper_work *work) {
+static int run_experiments(const struct args *args, struct bli_paper_work *work) {
     cli_catch_signals();
     struct paper_show show = {.count = work->count};
     cli_progress_start(&show.bar, args->trials.quiet);
-    const struct bal_sweep_options sweep = {.command = args->command.text,
+    const struct bli_sweep_options sweep = {.command = args->command.text,
                                             .threads = (unsigned)args->trials.threads,
                                             .stop = cli_stop_flag(),
                                             .progress = show_progress,
@@ -57,10 +57,10 @@ static int run_experiments(const struct args *args, struct bal_paper_work *work)
     struct bal_error err = {0};
     enum bal_code code = BAL_OK;
     for (; show.number < work->count && !code; show.number++) {
-        const struct bal_experiment *e = work->experiment[show.number];
+        const struct bli_experiment *e = work->experiment[show.number];
         show.name = e->name;
         code = cli_is_mpi() ? cli_mpi_sweep(e, work->store, &sweep, &err)
-                            : bal_sweep_run(e, work->store, &sweep, &err);
+                            : bli_sweep_run(e, work->store, &sweep, &err);
     }
     cli_progress_end(&show.bar);
     if (code == BAL_E_STOPPED) {
@@ -74,14 +74,14 @@ static int run_experiments(const struct args *args, struct bal_paper_work *work)
 
 /* ---- what came of it ---- */
 
-static int write_page(const struct bal_paper_work *work) {
+static int write_page(const struct bli_paper_work *work) {
     char *path;
     if (asprintf(&path, "%s/report.html", work->directory) < 0)
         return cli_no_memory();
     struct cli_output output;
     struct bal_error err = {0};
     int status = cli_output_open(&output, path);
-    if (status == CLI_OK && bal_paper_work_page(work, output.stream, &err)) {
+    if (status == CLI_OK && bli_paper_work_page(work, output.stream, &err)) {
         cli_output_discard(&output);
         status = cli_fail("%s", err.text);
     } else if (status == CLI_OK) {
@@ -91,36 +91,36 @@ static int write_page(const struct bal_paper_work *work) {
     return status;
 }
 
-static int print_judgements(const struct args *args, const struct bal_paper_work *work, bool drawn) {
+static int print_judgements(const struct args *args, const struct bli_paper_work *work, bool drawn) {
     struct cli_output output;
     int status = cli_output_open(&output, NULL);
     if (status)
         return status;
     switch (args->format) {
-    case BAL_FORM_TEXT:
-        bal_paper_text(work, drawn, output.stream);
+    case BLI_FORM_TEXT:
+        bli_paper_text(work, drawn, output.stream);
         break;
-    case BAL_FORM_CSV:
-        bal_paper_csv(work, output.stream);
+    case BLI_FORM_CSV:
+        bli_paper_csv(work, output.stream);
         break;
-    case BAL_FORM_JSON:
-        bal_paper_json(work, output.stream);
+    case BLI_FORM_JSON:
+        bli_paper_json(work, output.stream);
         break;
-    case BAL_FORM_MARKDOWN:
-        bal_paper_markdown(work, output.stream);
+    case BLI_FORM_MARKDOWN:
+        bli_paper_markdown(work, output.stream);
         break;
     }
     status = cli_output_close(&output);
-    const struct bal_tally tally = bal_paper_tally(work);
-    return status ? status : bal_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;
+    const struct bli_tally tally = bli_paper_tally(work);
+    return status ? status : bli_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;
 }
 
 /* Without gnuplot there are no figures, but the claims are worth having: a warning is enough. */
-static int print_results(const struct args *args, struct bal_paper_work *work) {
+static int print_results(const struct args *args, struct bli_paper_work *work) {
     struct bal_error err = {0};
-    if (bal_paper_work_judge(work, &err))
+    if (bli_paper_work_judge(work, &err))
         return cli_fail("%s", err.text);
-    const bool drawn = bal_paper_work_draw(work, &err) == BAL_OK;
+    const bool drawn = bli_paper_work_draw(work, &err) == BAL_OK;
     if (!drawn)
         cli_warn("%s", err.text);
     const int status = write_page(work);
@@ -131,23 +131,23 @@ static int print_results(const struct args *args, struct bal_paper_work *work) {
 
 static int list_papers(const struct args *args) {
     struct bal_error err = {0};
-    struct bal_papers papers;
+    struct bli_papers papers;
     char *directory;
-    if (args->format != BAL_FORM_TEXT && args->format != BAL_FORM_JSON)
+    if (args->format != BLI_FORM_TEXT && args->format != BLI_FORM_JSON)
         return cli_fail("--format: the list of papers is text or json; name a paper for its claims");
     struct cli_output output;
-    if (bal_papers_directory(&directory, &err))
+    if (bli_papers_directory(&directory, &err))
         return cli_fail("%s", err.text);
-    const enum bal_code code = bal_papers_init(&papers, directory, &err);
+    const enum bal_code code = bli_papers_init(&papers, directory, &err);
     free(directory);
     if (code)
         return cli_fail("%s", err.text);
     int status = cli_output_open(&output, NULL);
     if (status == CLI_OK) {
-        (args->format == BAL_FORM_JSON ? bal_papers_json : bal_papers_text)(&papers, output.stream);
+        (args->format == BLI_FORM_JSON ? bli_papers_json : bli_papers_text)(&papers, output.stream);
         status = cli_output_close(&output);
     }
-    bal_papers_fini(&papers);
+    bli_papers_fini(&papers);
     return status;
 }
 
@@ -158,14 +158,14 @@ static int parse_and_run(const struct cli_command *command, int argc, char **arg
         return status;
     if (operands == 0)
         return list_papers(args);
-    struct bal_paper_work work;
+    struct bli_paper_work work;
     struct bal_error err = {0};
-    if (bal_paper_work_init(&work, argv[1], args->trials.mode, args->figure, args->output, &err))
+    if (bli_paper_work_init(&work, argv[1], args->trials.mode, args->figure, args->output, &err))
         return cli_fail("%s", err.text);
     status = run_experiments(args, &work);
     if (!status)
         status = print_results(args, &work);
-    bal_paper_work_fini(&work);
+    bli_paper_work_fini(&work);
     return status;
 }
 
@@ -174,7 +174,7 @@ static int run_alone(const struct cli_command *command, int argc, char **argv) {
     if (!cli_command_text(argc, argv, &args.command)) /* before the operands are moved */
         return cli_no_memory();
     const int status = parse_and_run(command, argc, argv, &args);
-    bal_strbuf_discard(&args.command);
+    bli_strbuf_discard(&args.command);
     return status;
 }
 

@@ -67,11 +67,11 @@ static void range_text(const struct bal_param *param, char *text, size_t size) {
         words_text(param, text, size);
         return;
     }
-    char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT], fallback[BAL_NUMBER_TEXT] = "none";
-    bal_number_print(param->low, low);
-    bal_number_print(param->high, high);
+    char low[BLI_NUMBER_TEXT], high[BLI_NUMBER_TEXT], fallback[BLI_NUMBER_TEXT] = "none";
+    bli_number_print(param->low, low);
+    bli_number_print(param->high, high);
     if (!isnan(param->default_value))
-        bal_number_print(param->default_value, fallback);
+        bli_number_print(param->default_value, fallback);
     snprintf(text, size, "%s from %s to %s, default %s", param->whole ? "whole number" : "number", low, high,
              fallback);
 }
@@ -79,17 +79,17 @@ static void range_text(const struct bal_param *param, char *text, size_t size) {
 /* Two lines each, so that it fits a terminal: what it costs, and below it the rule. */
 static void print_list(FILE *out) {
     fprintf(out, "%-26s  %-17s  %12s  %s\n\n", "policy", "cost a job", "bits, N=1000", "paper");
-    for (size_t i = 0; bal_scheme_at(i); i++) {
-        const struct bal_policy *policy = bal_scheme_at(i);
+    for (size_t i = 0; bli_scheme_at(i); i++) {
+        const struct bal_policy *policy = bli_scheme_at(i);
         char name[200], bits[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 1000, bits, sizeof bits);
-        strcat(name, bal_sizes_mark(policy));
+        strcat(name, bli_sizes_mark(policy));
         fprintf(out, "%-26s  %-17s  %12s  %s\n    %s\n", name, policy->cost, bits, policy->paper,
                 policy->summary);
     }
     fputs("\nA policy is written name or name:key=value,... ; ballast policies NAME tells its "
-          "parameters.\n" BAL_SIZES_NOTE "\n"
+          "parameters.\n" BLI_SIZES_NOTE "\n"
           "central and delayed-off are one common queue, to compare with; in stealing jobs are made at the\n"
           "servers. A dispatcher cannot host these three.\n",
           out);
@@ -121,25 +121,25 @@ static void print_markdown(FILE *out) {
           "| policy | rule | cost a job | bits at N = 100 | at N = 10000 | paper "
           "|\n|---|---|---|---|---|---|\n",
           out);
-    for (size_t i = 0; bal_scheme_at(i); i++) {
-        const struct bal_policy *policy = bal_scheme_at(i);
+    for (size_t i = 0; bli_scheme_at(i); i++) {
+        const struct bal_policy *policy = bli_scheme_at(i);
         char name[200], bits_small[32], bits_large[32];
         default_text(policy, name, sizeof name);
         memory_text(policy, 100, bits_small, sizeof bits_small);
         memory_text(policy, 10000, bits_large, sizeof bits_large);
-        fprintf(out, "| `%s`%s | %s | %s | %s | %s | %s |\n", name, *bal_sizes_mark(policy) ? " \\*" : "",
+        fprintf(out, "| `%s`%s | %s | %s | %s | %s | %s |\n", name, *bli_sizes_mark(policy) ? " \\*" : "",
                 policy->summary, policy->cost, bits_small, bits_large, policy->paper);
     }
-    fputs("\n\\" BAL_SIZES_NOTE "\n"
+    fputs("\n\\" BLI_SIZES_NOTE "\n"
           "\n## Parameters\n\nA policy is written `name` or `name:key=value,...`.\n\n"
           "| policy | parameter | values | meaning |\n|---|---|---|---|\n",
           out);
-    for (size_t i = 0; bal_scheme_at(i); i++)
-        for (unsigned k = 0; k < bal_scheme_at(i)->param_count; k++) {
-            const struct bal_param *param = &bal_scheme_at(i)->params[k];
+    for (size_t i = 0; bli_scheme_at(i); i++)
+        for (unsigned k = 0; k < bli_scheme_at(i)->param_count; k++) {
+            const struct bal_param *param = &bli_scheme_at(i)->params[k];
             char range[200];
             range_text(param, range, sizeof range);
-            fprintf(out, "| `%s` | `%s` | %s | %s |\n", bal_scheme_at(i)->name, param->name, range,
+            fprintf(out, "| `%s` | `%s` | %s | %s |\n", bli_scheme_at(i)->name, param->name, range,
                     param->help);
         }
 }
@@ -158,54 +158,54 @@ static void print_names(FILE *out) {
 }
 
 static void json_words(struct json *json, const struct bal_param *param) {
-    bal_json_open_line(json, "words", '[');
+    bli_json_open_line(json, "words", '[');
     for (unsigned i = 0; i <= (unsigned)param->high; i++)
-        bal_json_text(json, NULL, param->words[i]);
-    bal_json_close(json, ']');
+        bli_json_text(json, NULL, param->words[i]);
+    bli_json_close(json, ']');
 }
 
 static void json_policy(struct json *json, const struct bal_policy *policy) {
-    bal_json_open(json, NULL, '{');
-    bal_json_text(json, "name", policy->name);
-    bal_json_text(json, "summary", policy->summary);
-    bal_json_text(json, "cost", policy->cost);
-    bal_json_text(json, "paper", policy->paper);
-    bal_json_bool(json, "symmetric", is_symmetric(policy));
-    bal_json_bool(json, "needs_sizes", policy->flags & BAL_NEEDS_WORK);
-    bal_json_open(json, "parameters", '[');
+    bli_json_open(json, NULL, '{');
+    bli_json_text(json, "name", policy->name);
+    bli_json_text(json, "summary", policy->summary);
+    bli_json_text(json, "cost", policy->cost);
+    bli_json_text(json, "paper", policy->paper);
+    bli_json_bool(json, "symmetric", is_symmetric(policy));
+    bli_json_bool(json, "needs_sizes", policy->flags & BAL_NEEDS_WORK);
+    bli_json_open(json, "parameters", '[');
     for (unsigned k = 0; k < policy->param_count; k++) {
         const struct bal_param *param = &policy->params[k];
-        bal_json_open_line(json, NULL, '{');
-        bal_json_text(json, "name", param->name);
-        bal_json_number(json, "low", param->low);
-        bal_json_number(json, "high", param->high);
-        bal_json_number(json, "default", param->default_value);
-        bal_json_bool(json, "whole", param->whole);
+        bli_json_open_line(json, NULL, '{');
+        bli_json_text(json, "name", param->name);
+        bli_json_number(json, "low", param->low);
+        bli_json_number(json, "high", param->high);
+        bli_json_number(json, "default", param->default_value);
+        bli_json_bool(json, "whole", param->whole);
         if (param->words)
             json_words(json, param);
-        bal_json_text(json, "help", param->help);
-        bal_json_close(json, '}');
+        bli_json_text(json, "help", param->help);
+        bli_json_close(json, '}');
     }
-    bal_json_close(json, ']');
-    bal_json_close(json, '}');
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
 }
 
 static void print_json(const struct bal_policy *only, FILE *out) {
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '[');
-    for (size_t i = 0; !only && bal_scheme_at(i); i++)
-        json_policy(&json, bal_scheme_at(i));
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '[');
+    for (size_t i = 0; !only && bli_scheme_at(i); i++)
+        json_policy(&json, bli_scheme_at(i));
     if (only)
         json_policy(&json, only);
-    bal_json_close(&json, ']');
+    bli_json_close(&json, ']');
 }
 
 /* ---- a policy of one's own ---- */
 
 static int examine_policy(const char *text) {
     struct bal_error err = {0};
-    if (bal_plugin_examine(text, &err))
+    if (bli_plugin_examine(text, &err))
         return cli_fail("%s", err.text);
     struct cli_output output;
     const int opened = cli_output_open(&output, NULL);
@@ -228,7 +228,7 @@ static int policies_main(const struct cli_command *command, int argc, char **arg
     if (operands == 1) {
         struct bal_policy_spec spec;
         struct bal_error err;
-        if (bal_request_parse_policy(argv[1], &spec, &err))
+        if (bli_request_parse_policy(argv[1], &spec, &err))
             return cli_fail("%s", err.text);
         only = spec.policy;
     }
@@ -247,10 +247,10 @@ static int policies_main(const struct cli_command *command, int argc, char **arg
     return cli_output_close(&output);
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"format", "FORM", "text, json or markdown", set_format},
     {"check", "FILE.so", "examine a policy of your own: does it keep the contract?",
-     BAL_STORES_TEXT(struct choices, check)},
+     BLI_STORES_TEXT(struct choices, check)},
 };
 
 const struct cli_command cmd_policies = {

@@ -15,6 +15,6 @@ const struct cli_command cmd_priority_share = {
         "with 1 if there is no such share or it is not confirmed.",
     .examples = "  ballast priority-share --load 0.95 --d1 2 --d2 4 --gain 2.5 --loss 2\n"
                 "  ballast priority-share --policy pod-sep:d=2 --loss 1.5 --theory-only\n",
-    .question = &bal_question_priority_share,
+    .question = &bli_question_priority_share,
     .run = cli_ask,
 };

@@ -62,6 +62,6 @@ const struct cli_command cmd_replay = {
         "  ballast replay access.log --autoscale --setup 10s --standby 1s\n"
         "  ballast replay haproxy.log --service-field Tr --high '^/checkout' --report replay.html\n"
         "  ballast replay logs/*.json.zst --service-field duration:ms --from 2026-11-15T18:00 --status 2xx\n",
-    .question = &bal_question_replay,
+    .question = &bli_question_replay,
     .run = replay_main,
 };

@@ -8,9 +8,9 @@ struct args {
     const char *output;
 };
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"output", "FILE", "write the page there, also -o (default: standard output)",
-     BAL_STORES_TEXT(struct args, output)},
+     BLI_STORES_TEXT(struct args, output)},
 };
 
 static int report_main(const struct cli_command *command, int argc, char **argv) {
@@ -25,18 +25,18 @@ static int report_main(const struct cli_command *command, int argc, char **argv)
     if (status >= 0)
         return status;
     struct bal_error err = {0};
-    struct bal_store *store;
-    if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))
+    struct bli_store *store;
+    if (bli_store_open(argv[1], BLI_STORE_READ, &store, &err))
         return cli_fail("%s", err.text);
     struct cli_output output;
     status = cli_output_open(&output, args.output);
-    if (status == CLI_OK && bal_report_write(store, argv[1], output.stream, &err)) {
+    if (status == CLI_OK && bli_report_write(store, argv[1], output.stream, &err)) {
         cli_output_discard(&output);
         status = cli_fail("%s", err.text);
     } else if (status == CLI_OK) {
         status = cli_output_close(&output);
     }
-    bal_store_close(store);
+    bli_store_close(store);
     return status;
 }
 

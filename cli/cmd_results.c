@@ -16,19 +16,19 @@ struct args {
 };
 
 static enum bal_code set_run(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, 1e9, true, "the number of a run, as in the list"};
+    static const struct bli_option_range range = {1, 1e9, true, "the number of a run, as in the list"};
     struct args *args = into;
     args->export = true;
-    return bal_option_number(value, &range, &args->run, err);
+    return bli_option_number(value, &range, &args->run, err);
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
     args->export = args->formatted = true;
-    return bal_form_parse(value, &args->results.format, err);
+    return bli_form_parse(value, &args->results.format, err);
 }
 
-static enum bal_code set_raw(struct args *args, const enum bal_raw_kind *kind, struct bal_error *err) {
+static enum bal_code set_raw(struct args *args, const enum bli_raw_kind *kind, struct bal_error *err) {
     if (args->results.raw && args->results.raw != kind)
         return bal_fail(err, BAL_E_MODEL, "trials or histograms, not both");
     args->results.raw = kind;
@@ -36,18 +36,18 @@ static enum bal_code set_raw(struct args *args, const enum bal_raw_kind *kind, s
 }
 
 static enum bal_code set_trials(void *into, const char *value, struct bal_error *err) {
-    static const enum bal_raw_kind kind = BAL_RAW_TRIALS;
+    static const enum bli_raw_kind kind = BLI_RAW_TRIALS;
     (void)value;
     return set_raw(into, &kind, err);
 }
 
 static enum bal_code set_histograms(void *into, const char *value, struct bal_error *err) {
-    static const enum bal_raw_kind kind = BAL_RAW_HISTOGRAMS;
+    static const enum bli_raw_kind kind = BLI_RAW_HISTOGRAMS;
     (void)value;
     return set_raw(into, &kind, err);
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"run", "K", "print the results of run K (default: list the runs)", set_run},
     {"format", "FORM", "print the results of run K, or of the last run, as text, markdown, csv or json",
      set_format},
@@ -57,9 +57,9 @@ static const struct bal_option options[] = {
      "in place of results the distributions of each replication, as csv or json (default csv)",
      set_histograms},
     {"output", "FILE", "write them there (default: standard output)",
-     BAL_STORES_TEXT(struct args, results.output)},
+     BLI_STORES_TEXT(struct args, results.output)},
     {"list", NULL, "list the runs, as text or markdown, whatever else is said",
-     BAL_STORES_FLAG(struct args, list)},
+     BLI_STORES_FLAG(struct args, list)},
     CLI_SECONDS_OPTION(struct args),
 };
 
@@ -70,11 +70,11 @@ static bool is_same_release(const char *a, const char *b) {
 
 /* The releases that made the trials, without their commits; they may differ from the one that reads them now.
  */
-static void print_versions(struct bal_store *store, const struct bal_experiment *e,
-                           const struct bal_store_run *run, char *text, size_t size, struct bal_error *err) {
-    struct bal_makers makers;
+static void print_versions(struct bli_store *store, const struct bli_experiment *e,
+                           const struct bli_store_run *run, char *text, size_t size, struct bal_error *err) {
+    struct bli_makers makers;
     snprintf(text, size, "%.*s", (int)strcspn(run->version, "+"), run->version);
-    if (bal_store_makers(store, e, &makers, err))
+    if (bli_store_makers(store, e, &makers, err))
         return;
     size_t used = 0;
     for (size_t i = 0; i < makers.count && used < size; i++) {
@@ -89,46 +89,46 @@ static void print_versions(struct bal_store *store, const struct bal_experiment 
     }
 }
 
-static void add_run(struct table *table, struct bal_store *store, const struct bal_store_run *run) {
-    struct bal_experiment *e = NULL;
+static void add_run(struct table *table, struct bli_store *store, const struct bli_store_run *run) {
+    struct bli_experiment *e = NULL;
     struct bal_error err = {0};
-    struct bal_sweep_progress progress = {0};
+    struct bli_sweep_progress progress = {0};
     char trials[60] = "?", version[100] = "?";
-    if (!bal_store_run_experiment(run, &e, &err) && !bal_sweep_status(e, store, &progress, &err))
+    if (!bli_store_run_experiment(run, &e, &err) && !bli_sweep_status(e, store, &progress, &err))
         snprintf(trials, sizeof trials, "%zu/%zu", progress.done, progress.total);
     if (!err.code)
         print_versions(store, e, run, version, sizeof version, &err);
     table->failed = table->failed || err.code == BAL_E_MEMORY;
-    bal_table_add(table, "%lld", (long long)run->id);
-    bal_table_add(table, "%s", run->name);
-    bal_table_add(table, "%s", bal_mode_text(run->mode));
-    bal_table_add(table, "%s", trials);
-    bal_table_add(table, "%s", run->started);
-    bal_table_add(table, "%s", run->ended ? run->ended : "not complete");
-    bal_table_add(table, "%s", version);
-    bal_experiment_free(e);
+    bli_table_add(table, "%lld", (long long)run->id);
+    bli_table_add(table, "%s", run->name);
+    bli_table_add(table, "%s", bli_mode_text(run->mode));
+    bli_table_add(table, "%s", trials);
+    bli_table_add(table, "%s", run->started);
+    bli_table_add(table, "%s", run->ended ? run->ended : "not complete");
+    bli_table_add(table, "%s", version);
+    bli_experiment_free(e);
 }
 
-static int list_runs(struct bal_store *store, const struct bal_store_run *runs, size_t count,
+static int list_runs(struct bli_store *store, const struct bli_store_run *runs, size_t count,
                      const struct args *args) {
     struct cli_output output;
     const int status = cli_output_open(&output, args->results.output);
     if (status)
         return status;
     struct table table;
-    bal_table_begin(&table, "run|experiment|mode|trials|started|ended|version");
+    bli_table_begin(&table, "run|experiment|mode|trials|started|ended|version");
     for (size_t i = 0; i < count; i++)
         add_run(&table, store, &runs[i]);
-    bal_table_print(&table, "rllrlll",
-                    args->results.format == BAL_FORM_MARKDOWN ? BAL_TABLE_MARKDOWN : BAL_TABLE_RULED,
+    bli_table_print(&table, "rllrlll",
+                    args->results.format == BLI_FORM_MARKDOWN ? BLI_TABLE_MARKDOWN : BLI_TABLE_RULED,
                     output.stream);
-    bal_table_fini(&table);
+    bli_table_fini(&table);
     return cli_output_close(&output);
 }
 
-static int export_run(struct bal_store *store, const struct bal_store_run *runs, size_t count,
+static int export_run(struct bli_store *store, const struct bli_store_run *runs, size_t count,
                       const struct args *args) {
-    const struct bal_store_run *run = count ? &runs[count - 1] : NULL;
+    const struct bli_store_run *run = count ? &runs[count - 1] : NULL;
     for (size_t i = 0; args->run > 0 && i < count; i++)
         if ((double)runs[i].id == args->run)
             run = &runs[i];
@@ -137,16 +137,16 @@ static int export_run(struct bal_store *store, const struct bal_store_run *runs,
     if (args->run > 0 && (double)run->id != args->run)
         return cli_fail("--run %.0f: there is no such run; there are 1 to %lld", args->run,
                         (long long)runs[count - 1].id);
-    struct bal_experiment *e;
+    struct bli_experiment *e;
     struct bal_error err = {0};
-    if (bal_store_run_experiment(run, &e, &err))
+    if (bli_store_run_experiment(run, &e, &err))
         return cli_fail("%s", err.text);
     struct cli_output output;
-    int status = bal_store_adopt_delays(store, e, &err) ? cli_fail("%s", err.text)
+    int status = bli_store_adopt_delays(store, e, &err) ? cli_fail("%s", err.text)
                                                         : cli_output_open(&output, args->results.output);
     if (status == CLI_OK)
         status = cli_print_experiment(store, e, &args->results, &output);
-    bal_experiment_free(e);
+    bli_experiment_free(e);
     return status;
 }
 
@@ -165,7 +165,7 @@ static int merge_stores(int operands, char **argv, const struct args *args) {
             return status;
     }
     struct bal_error err = {0};
-    if (bal_store_merge(into, (const char *const *)argv + 2, (size_t)operands - 1, &err))
+    if (bli_store_merge(into, (const char *const *)argv + 2, (size_t)operands - 1, &err))
         return cli_fail("%s", err.text);
     return CLI_OK;
 }
@@ -181,9 +181,9 @@ static int results_main(const struct cli_command *command, int argc, char **argv
         return merge_stores(operands, argv, &args);
     if (operands == 0)
         return cli_fail("results: name the file of results: ballast results FILE.db");
-    if (args.list && args.results.format != BAL_FORM_TEXT && args.results.format != BAL_FORM_MARKDOWN)
+    if (args.list && args.results.format != BLI_FORM_TEXT && args.results.format != BLI_FORM_MARKDOWN)
         return cli_fail("--list: write text or markdown");
-    const bool table = args.results.format == BAL_FORM_TEXT || args.results.format == BAL_FORM_MARKDOWN;
+    const bool table = args.results.format == BLI_FORM_TEXT || args.results.format == BLI_FORM_MARKDOWN;
     if (args.results.raw && (args.list || args.results.seconds || (args.formatted && table)))
         return cli_fail("--trials, --histograms: write csv or json; leave out --list and --seconds");
     args.export = args.export || args.results.raw;
@@ -191,17 +191,17 @@ static int results_main(const struct cli_command *command, int argc, char **argv
     if (status >= 0)
         return status;
     struct bal_error err = {0};
-    struct bal_store *store;
-    if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))
+    struct bli_store *store;
+    if (bli_store_open(argv[1], BLI_STORE_READ, &store, &err))
         return cli_fail("%s", err.text);
-    struct bal_store_run *runs = NULL;
+    struct bli_store_run *runs = NULL;
     size_t count = 0;
-    if (bal_store_runs(store, &runs, &count, &err))
+    if (bli_store_runs(store, &runs, &count, &err))
         status = cli_fail("%s", err.text);
     else
         status = (args.export && !args.list ? export_run : list_runs)(store, runs, count, &args);
     free(runs);
-    bal_store_close(store);
+    bli_store_close(store);
     return status;
 }
 

@@ -15,8 +15,8 @@ struct args {
     const char *file;
     const char *db; /* NULL: the name of the experiment, in the current directory */
     bool dry_run;
-    struct bal_shard shard;
-    struct bal_strbuf command;
+    struct bli_shard shard;
+    struct bli_strbuf command;
     struct cli_results results;
 };
 
@@ -24,7 +24,7 @@ struct args {
 static enum bal_code set_shard(void *into, const char *value, struct bal_error *err) {
     static const char *const what =
         "not NUMBER/COUNT such as 2/16, with a number from 1 to the count of shards";
-    struct bal_shard *shard = &((struct args *)into)->shard;
+    struct bli_shard *shard = &((struct args *)into)->shard;
     const size_t number = strspn(value, "0123456789"), slash = value[number] == '/';
     const size_t count = strspn(value + number + slash, "0123456789");
     if (!slash || number < 1 || number > 7 || count < 1 || count > 7 || value[number + slash + count] != 0)
@@ -35,10 +35,10 @@ static enum bal_code set_shard(void *into, const char *value, struct bal_error *
                                                                : bal_fail(err, BAL_E_MODEL, "%s", what);
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     CLI_STORE_OPTION(struct args),
     {"dry-run", NULL, "say what would be run and about how long it would take; run nothing",
-     BAL_STORES_FLAG(struct args, dry_run)},
+     BLI_STORES_FLAG(struct args, dry_run)},
     {"shard", "I/N", "run the I-th of N parts of the trials, to be merged with `ballast results merge`",
      set_shard},
     CLI_TRIAL_OPTIONS,
@@ -63,21 +63,21 @@ static double processor_time(void) {
 
 /* Seconds for a unit of work on a free processor, from a short trial of each policy in the middle of the
  * sweep: enough for an estimate. */
-static double measure_speed(const struct bal_experiment *e) {
+static double measure_speed(const struct bli_experiment *e) {
     static const double units = 3e5; /* some ten milliseconds */
     double seconds = 0, cost = 0;
     for (size_t p = 0; p < e->policies; p++) {
-        struct bal_case c;
-        struct bal_trial trial = {.engine = BAL_ENGINE_AUTO};
-        bal_experiment_case(e, e->points / 2, p, &c);
-        const double whole = bal_case_cost(&c);
+        struct bli_case c;
+        struct bli_trial trial = {.engine = BLI_ENGINE_AUTO};
+        bli_experiment_case(e, e->points / 2, p, &c);
+        const double whole = bli_case_cost(&c);
         if (whole > units)
             c.run.time = fmax(1, c.run.time * units / whole);
         const double start = processor_time();
-        if (bal_simulate(&c.model, &c.policy, &c.run, &trial, NULL) != BAL_OK)
+        if (bli_simulate(&c.model, &c.policy, &c.run, &trial, NULL) != BAL_OK)
             continue;
         seconds += processor_time() - start;
-        cost += bal_case_cost(&c);
+        cost += bli_case_cost(&c);
     }
     return cost > 0 ? seconds / cost : 0;
 }
@@ -91,7 +91,7 @@ static void print_duration(double seconds, FILE *out) {
         fprintf(out, "%.1f h", seconds / 3600);
 }
 
-static void print_plan(const struct bal_experiment *e, FILE *out) {
+static void print_plan(const struct bli_experiment *e, FILE *out) {
     fprintf(out, "%s\n", e->title);
     for (size_t a = 0; a < e->axes; a++) {
         fprintf(out, "axis %s:", e->axis[a].name);
@@ -101,22 +101,22 @@ static void print_plan(const struct bal_experiment *e, FILE *out) {
     }
     for (size_t point = 0; point < e->points; point++)
         for (size_t p = 0; p < e->policies; p++) {
-            struct bal_case c;
+            struct bli_case c;
             char where[300], policy[300];
-            bal_experiment_case(e, point, p, &c);
-            bal_experiment_point_text(e, point, where, sizeof where);
+            bli_experiment_case(e, point, p, &c);
+            bli_experiment_point_text(e, point, where, sizeof where);
             bal_policy_print(&c.policy, policy, sizeof policy);
             fprintf(out, "%s%s%s: %u%s replications of time %g, %.0f jobs, seed %llu\n", where,
                     *where ? " " : "", policy, c.replications, c.precision > 0 ? " or more" : "", c.run.time,
-                    c.run.time * bal_model_arrival_rate(&c.model), (unsigned long long)c.run.seed);
+                    c.run.time * bli_model_arrival_rate(&c.model), (unsigned long long)c.run.seed);
         }
 }
 
-static int dry_run(const struct args *args, const struct bal_experiment *e, struct bal_store *store,
+static int dry_run(const struct args *args, const struct bli_experiment *e, struct bli_store *store,
                    struct cli_output *output) {
     struct bal_error err = {0};
-    struct bal_sweep_progress work;
-    if (bal_sweep_status(e, store, &work, &err)) {
+    struct bli_sweep_progress work;
+    if (bli_sweep_status(e, store, &work, &err)) {
         cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
@@ -139,7 +139,7 @@ struct run_show {
     struct cli_progress bar;
 };
 
-static void show_progress(void *context, const struct bal_sweep_progress *progress) {
+static void show_progress(void *context, const struct bli_sweep_progress *progress) {
     struct run_show *show = context;
     const double seconds = clock_now() - show->bar.start;
     const size_t fresh = progress->done - progress->found;
@@ -156,12 +156,12 @@ static int print_shard(const struct args *args, struct cli_output *output) {
     return cli_output_close(output);
 }
 
-static int run_experiment(const struct args *args, const struct bal_experiment *e, struct bal_store *store,
+static int run_experiment(const struct args *args, const struct bli_experiment *e, struct bli_store *store,
                           struct cli_output *output) {
     cli_catch_signals();
     struct run_show show = {.bar = {.shown = false}};
     cli_progress_start(&show.bar, args->trials.quiet);
-    const struct bal_sweep_options sweep = {.shard = args->shard,
+    const struct bli_sweep_options sweep = {.shard = args->shard,
                                             .command = args->command.text,
                                             .threads = (unsigned)args->trials.threads,
                                             .stop = cli_stop_flag(),
@@ -169,7 +169,7 @@ static int run_experiment(const struct args *args, const struct bal_experiment *
                                             .progress_context = &show};
     struct bal_error err = {0};
     const enum bal_code code =
-        cli_is_mpi() ? cli_mpi_sweep(e, store, &sweep, &err) : bal_sweep_run(e, store, &sweep, &err);
+        cli_is_mpi() ? cli_mpi_sweep(e, store, &sweep, &err) : bli_sweep_run(e, store, &sweep, &err);
     cli_progress_end(&show.bar);
     if (!code && args->shard.count > 0)
         return print_shard(args, output);
@@ -184,7 +184,7 @@ static int run_experiment(const struct args *args, const struct bal_experiment *
 }
 
 /* A plan needs no file: trials that are not in a file are not done yet. */
-static int open_store(const struct args *args, bool measured, struct bal_store **store) {
+static int open_store(const struct args *args, bool measured, struct bli_store **store) {
     struct bal_error err = {0};
     if (args->dry_run && access(args->db, F_OK) != 0)
         return CLI_OK;
@@ -192,8 +192,8 @@ static int open_store(const struct args *args, bool measured, struct bal_store *
         return cli_fail(
             "%s: its policies are measured on real processes: use `ballast live` instead of `run`",
             args->file);
-    const enum bal_store_access access = args->dry_run ? BAL_STORE_READ : BAL_STORE_WRITE;
-    return bal_store_open(args->db, access, store, &err) ? cli_fail("%s", err.text) : CLI_OK;
+    const enum bli_store_access access = args->dry_run ? BLI_STORE_READ : BLI_STORE_WRITE;
+    return bli_store_open(args->db, access, store, &err) ? cli_fail("%s", err.text) : CLI_OK;
 }
 
 static int open_output(const struct args *args, struct cli_output *output) {
@@ -205,7 +205,7 @@ static int open_output(const struct args *args, struct cli_output *output) {
 }
 
 /* Shards of one directory have files of their own. */
-static char *default_db(const struct args *args, const struct bal_experiment *e) {
+static char *default_db(const struct args *args, const struct bli_experiment *e) {
     char *name = NULL;
     const int length = args->shard.count > 0
                            ? asprintf(&name, "%s.%u-of-%u.db", e->name, args->shard.number, args->shard.count)
@@ -214,21 +214,21 @@ static char *default_db(const struct args *args, const struct bal_experiment *e)
 }
 
 static int read_and_run(struct args *args) {
-    struct bal_experiment *e;
+    struct bli_experiment *e;
     struct bal_error err = {0};
-    if (bal_experiment_read(args->file, args->trials.mode, &e, &err))
+    if (bli_experiment_read(args->file, args->trials.mode, &e, &err))
         return cli_fail("%s", err.text);
     char *name = args->db ? NULL : default_db(args, e);
     args->db = args->db ? args->db : name;
-    struct bal_store *store = NULL;
+    struct bli_store *store = NULL;
     struct cli_output output;
     int status = args->db ? open_output(args, &output) : cli_no_memory();
     if (status == CLI_OK && (status = open_store(args, e->live != NULL, &store)) != CLI_OK)
         cli_output_discard(&output);
     if (status == CLI_OK)
         status = (args->dry_run ? dry_run : run_experiment)(args, e, store, &output);
-    bal_store_close(store);
-    bal_experiment_free(e);
+    bli_store_close(store);
+    bli_experiment_free(e);
     free(name);
     return status;
 }
@@ -241,7 +241,7 @@ static int parse_and_run(const struct cli_command *command, int argc, char **arg
     if (operands == 0)
         return cli_fail("run: name the experiment: ballast run FILE.yaml");
     if (args->shard.count > 0 &&
-        (args->dry_run || args->results.format != BAL_FORM_TEXT || args->results.seconds))
+        (args->dry_run || args->results.format != BLI_FORM_TEXT || args->results.seconds))
         return cli_fail(
             "--shard: a shard has trials, not results; leave out --dry-run, --format and --seconds");
     args->file = argv[1];
@@ -253,7 +253,7 @@ static int run_alone(const struct cli_command *command, int argc, char **argv) {
     if (!cli_command_text(argc, argv, &args.command)) /* before the operands are moved */
         return cli_no_memory();
     const int status = parse_and_run(command, argc, argv, &args);
-    bal_strbuf_discard(&args.command);
+    bli_strbuf_discard(&args.command);
     return status;
 }
 

@@ -27,7 +27,7 @@ struct args {
     double weight, max_conns, slots; /* -1: not given */
     bool backup, wait;
     double timeout;
-    enum bal_form format;
+    enum bli_form format;
 };
 
 static enum bal_code set_header(void *into, const char *value, struct bal_error *err) {
@@ -41,9 +41,9 @@ static enum bal_code set_header(void *into, const char *value, struct bal_error 
 }
 
 static enum bal_code read_count(const char *value, double low, double *number, struct bal_error *err) {
-    const struct bal_option_range range = {
+    const struct bli_option_range range = {
         low, 1e6, true, low > 0 ? "a whole number from 1 to 1000000" : "a whole number up to 1000000"};
-    return bal_option_number(value, &range, number, err);
+    return bli_option_number(value, &range, number, err);
 }
 
 static enum bal_code set_weight(void *into, const char *value, struct bal_error *err) {
@@ -58,19 +58,19 @@ static enum bal_code set_slots(void *into, const char *value, struct bal_error *
     return read_count(value, 1, &((struct args *)into)->slots, err);
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"upstream", "NAME", "where dispatchers have several upstreams with that server",
-     BAL_STORES_TEXT(struct args, upstream)},
+     BLI_STORES_TEXT(struct args, upstream)},
     {"weight", "N", "add, set: its weight, for policies that use weights", set_weight},
     {"max-conns", "N", "add, set: requests at it at most, 0 for any number", set_max_conns},
     {"slots", "N", "add, set: requests that it works on at once", set_slots},
-    {"backup", NULL, "add: among the backup servers", BAL_STORES_FLAG(struct args, backup)},
+    {"backup", NULL, "add: among the backup servers", BLI_STORES_FLAG(struct args, backup)},
     {"wait", NULL, "drain, disable, remove: until it has no request left at any dispatcher",
-     BAL_STORES_FLAG(struct args, wait)},
+     BLI_STORES_FLAG(struct args, wait)},
     {"timeout", "SECONDS", "how long to --wait at most (default 300)",
-     BAL_STORES_NUMBER(struct args, timeout, 0, 86400, "seconds up to 86400")},
+     BLI_STORES_NUMBER(struct args, timeout, 0, 86400, "seconds up to 86400")},
     {"header", "TEXT", "send this header too, as in 'Authorization: Bearer TOKEN'", set_header},
-    {"format", "text|json", "of what is printed", BAL_STORES_FORM(struct args, format)},
+    {"format", "text|json", "of what is printed", BLI_STORES_FORM(struct args, format)},
 };
 
 /* ---- what a dispatcher has answered ---- */
@@ -114,9 +114,9 @@ static struct server_row *push_row(struct api_dispatcher *d) {
 
 /* The text of a value as it stands there. */
 static bool read_raw(struct json_reader *r, char *text, size_t room) {
-    bal_json_reader_peek(r);
+    bli_json_reader_peek(r);
     const char *from = r->at;
-    if (!bal_json_reader_skip(r))
+    if (!bli_json_reader_skip(r))
         return false;
     const size_t length = (size_t)(r->at - from) < room ? (size_t)(r->at - from) : room - 1;
     memcpy(text, from, length);
@@ -126,38 +126,38 @@ static bool read_raw(struct json_reader *r, char *text, size_t room) {
 
 static bool read_member(struct json_reader *r, const char *key, struct server_row *row) {
     if (strcmp(key, "server") == 0)
-        return bal_json_reader_string(r, row->server, sizeof row->server);
+        return bli_json_reader_string(r, row->server, sizeof row->server);
     if (strcmp(key, "state") == 0)
-        return bal_json_reader_string(r, row->state, sizeof row->state);
+        return bli_json_reader_string(r, row->state, sizeof row->state);
     if (strcmp(key, "now") == 0)
-        return bal_json_reader_string(r, row->now, sizeof row->now);
+        return bli_json_reader_string(r, row->now, sizeof row->now);
     if (strcmp(key, "in_flight") == 0)
-        return bal_json_reader_number(r, &row->in_flight);
+        return bli_json_reader_number(r, &row->in_flight);
     if (strcmp(key, "weight") == 0)
-        return bal_json_reader_number(r, &row->weight);
+        return bli_json_reader_number(r, &row->weight);
     if (strcmp(key, "max_conns") == 0)
-        return bal_json_reader_number(r, &row->max_conns);
+        return bli_json_reader_number(r, &row->max_conns);
     if (strcmp(key, "slots") == 0)
-        return bal_json_reader_number(r, &row->slots);
+        return bli_json_reader_number(r, &row->slots);
     if (strcmp(key, "backup") == 0)
-        return bal_json_reader_bool(r, &row->backup);
+        return bli_json_reader_bool(r, &row->backup);
     if (strcmp(key, "added") == 0)
-        return bal_json_reader_bool(r, &row->added);
+        return bli_json_reader_bool(r, &row->added);
     if (strcmp(key, "changed") == 0)
         return read_raw(r, row->changed, sizeof row->changed);
-    return bal_json_reader_skip(r);
+    return bli_json_reader_skip(r);
 }
 
 static bool read_servers(struct json_reader *r, struct api_dispatcher *d, const char *upstream) {
     char key[NAME];
-    if (!bal_json_reader_open(r, '['))
+    if (!bli_json_reader_open(r, '['))
         return false;
-    while (bal_json_reader_item(r)) {
+    while (bli_json_reader_item(r)) {
         struct server_row *row = push_row(d);
-        if (!row || !bal_json_reader_open(r, '{'))
-            return bal_json_reader_fail(r, "not enough memory");
+        if (!row || !bli_json_reader_open(r, '{'))
+            return bli_json_reader_fail(r, "not enough memory");
         memcpy(row->upstream, upstream, sizeof row->upstream);
-        while (bal_json_reader_key(r, key, sizeof key))
+        while (bli_json_reader_key(r, key, sizeof key))
             if (!read_member(r, key, row))
                 return false;
     }
@@ -168,14 +168,14 @@ static bool read_servers(struct json_reader *r, struct api_dispatcher *d, const 
 static bool read_upstream(struct json_reader *r, struct api_dispatcher *d, char names[][NAME],
                           size_t *count) {
     char key[NAME], name[NAME] = "", policy[NAME] = "", configured[NAME] = "";
-    if (!bal_json_reader_open(r, '{'))
+    if (!bli_json_reader_open(r, '{'))
         return false;
-    while (bal_json_reader_key(r, key, sizeof key)) {
-        if (strcmp(key, "name") == 0         ? !bal_json_reader_string(r, name, sizeof name)
+    while (bli_json_reader_key(r, key, sizeof key)) {
+        if (strcmp(key, "name") == 0         ? !bli_json_reader_string(r, name, sizeof name)
             : strcmp(key, "servers") == 0    ? !read_servers(r, d, name)
-            : strcmp(key, "policy") == 0     ? !bal_json_reader_string(r, policy, sizeof policy)
-            : strcmp(key, "configured") == 0 ? !bal_json_reader_string(r, configured, sizeof configured)
-                                             : !bal_json_reader_skip(r))
+            : strcmp(key, "policy") == 0     ? !bli_json_reader_string(r, policy, sizeof policy)
+            : strcmp(key, "configured") == 0 ? !bli_json_reader_string(r, configured, sizeof configured)
+                                             : !bli_json_reader_skip(r))
             return false;
     }
     if (strcmp(name, d->upstream) == 0) {
@@ -189,31 +189,31 @@ static bool read_upstream(struct json_reader *r, struct api_dispatcher *d, char 
 
 static bool read_upstreams(struct json_reader *r, struct api_dispatcher *d, char names[][NAME],
                            size_t *count) {
-    if (!bal_json_reader_open(r, '['))
+    if (!bli_json_reader_open(r, '['))
         return false;
-    while (bal_json_reader_item(r))
+    while (bli_json_reader_item(r))
         if (!read_upstream(r, d, names, count))
             return false;
     return !r->fault;
 }
 
 /* The first two upstreams, too. */
-static enum bal_code read_answer(struct api_dispatcher *d, const struct bal_fetched *fetched,
+static enum bal_code read_answer(struct api_dispatcher *d, const struct bli_fetched *fetched,
                                  char names[2][NAME], size_t *count) {
     struct json_reader r;
     char key[NAME];
     bool any = false;
     *count = 0;
     d->rows = 0;
-    bal_json_reader_init(&r, fetched->body, fetched->length);
-    if (bal_json_reader_open(&r, '{'))
-        while (bal_json_reader_key(&r, key, sizeof key)) {
+    bli_json_reader_init(&r, fetched->body, fetched->length);
+    if (bli_json_reader_open(&r, '{'))
+        while (bli_json_reader_key(&r, key, sizeof key)) {
             const bool here = strcmp(key, "upstreams") == 0;
             any |= here;
-            if (here ? !read_upstreams(&r, d, names, count) : !bal_json_reader_skip(&r))
+            if (here ? !read_upstreams(&r, d, names, count) : !bli_json_reader_skip(&r))
                 break;
         }
-    if (bal_json_reader_end(&r) && any)
+    if (bli_json_reader_end(&r) && any)
         return BAL_OK;
     return bal_fail(&d->err, BAL_E_FORMAT, "its answer is not that of ballast_api: %s",
                     r.fault ? r.fault : "it has no upstreams");
@@ -246,23 +246,23 @@ static struct target target_of(const struct api_dispatcher *d, const char *parts
 }
 
 /* The text of `{"error": "..."}`. */
-static void read_error(const struct bal_fetched *fetched, char *text, size_t room) {
+static void read_error(const struct bli_fetched *fetched, char *text, size_t room) {
     struct json_reader r;
     char key[NAME];
-    bal_json_reader_init(&r, fetched->body, fetched->length);
-    if (bal_json_reader_open(&r, '{') && bal_json_reader_key(&r, key, sizeof key) &&
-        strcmp(key, "error") == 0 && bal_json_reader_string(&r, text, room))
+    bli_json_reader_init(&r, fetched->body, fetched->length);
+    if (bli_json_reader_open(&r, '{') && bli_json_reader_key(&r, key, sizeof key) &&
+        strcmp(key, "error") == 0 && bli_json_reader_string(&r, text, room))
         return;
     snprintf(text, room, "use the URL of a location with ballast_api, which lets this machine in");
 }
 
 /* On failure d->err says why. */
 static enum bal_code exchange(const struct api_server *s, struct api_dispatcher *d, const char *method,
-                              const struct target *target, const char *body, struct bal_fetched *fetched) {
-    const struct bal_fetch_request request = {
+                              const struct target *target, const char *body, struct bli_fetched *fetched) {
+    const struct bli_fetch_request request = {
         .method = method, .accept = "application/json", .header = s->args->header, .body = body};
     char text[400];
-    const enum bal_code code = bal_load_send(target, &request, PATIENCE, fetched, &d->err);
+    const enum bal_code code = bli_load_send(target, &request, PATIENCE, fetched, &d->err);
     if (code)
         return code;
     if (fetched->status >= 200 && fetched->status < 300)
@@ -278,7 +278,7 @@ static enum bal_code exchange(const struct api_server *s, struct api_dispatcher 
 static enum bal_code fetch_servers(const struct api_server *s, struct api_dispatcher *d, char names[2][NAME],
                                    size_t *count) {
     const struct target target = target_of(d, NULL, 0);
-    struct bal_fetched fetched;
+    struct bli_fetched fetched;
     enum bal_code code = exchange(s, d, "GET", &target, NULL, &fetched);
     if (code)
         return code;
@@ -320,38 +320,38 @@ static enum bal_code find_upstream(const struct api_server *s, struct api_dispat
 
 static void add_number(struct json *json, const char *name, double number) {
     if (number >= 0)
-        bal_json_number(json, name, number);
+        bli_json_number(json, name, number);
 }
 
-static bool print_body(const struct api_server *s, struct bal_strbuf *body) {
+static bool print_body(const struct api_server *s, struct bli_strbuf *body) {
     static const char *const states[] = {[DRAIN] = "drain", [ENABLE] = "up", [DISABLE] = "down"};
     struct json json;
-    if (!bal_strbuf_open(body))
+    if (!bli_strbuf_open(body))
         return false;
-    bal_json_init(&json, body->stream);
-    bal_json_open_line(&json, NULL, '{');
+    bli_json_init(&json, body->stream);
+    bli_json_open_line(&json, NULL, '{');
     if (s->action == ADD)
-        bal_json_text(&json, "server", s->server);
+        bli_json_text(&json, "server", s->server);
     if (s->action == ADD && s->args->backup)
-        bal_json_bool(&json, "backup", true);
+        bli_json_bool(&json, "backup", true);
     if (s->action == DRAIN || s->action == ENABLE || s->action == DISABLE)
-        bal_json_text(&json, "state", states[s->action]);
+        bli_json_text(&json, "state", states[s->action]);
     if (s->action == POLICY && strcmp(s->server, "configured") == 0)
-        bal_json_null(&json, "policy");
+        bli_json_null(&json, "policy");
     else if (s->action == POLICY)
-        bal_json_text(&json, "policy", s->server);
+        bli_json_text(&json, "policy", s->server);
     add_number(&json, "weight", s->args->weight);
     add_number(&json, "max_conns", s->args->max_conns);
     add_number(&json, "slots", s->args->slots);
-    bal_json_close(&json, '}');
-    return bal_strbuf_close(body);
+    bli_json_close(&json, '}');
+    return bli_strbuf_close(body);
 }
 
 static void change_at(const struct api_server *s, struct api_dispatcher *d, const char *body) {
     const char *parts[] = {"upstreams", d->upstream, s->action == RESET ? "changes" : "servers", s->server};
     const struct target target = target_of(d, parts, s->action == POLICY ? 2 : s->action == ADD ? 3 : 4);
     const char *method = s->action == ADD ? "POST" : s->action >= RESET ? "DELETE" : "PATCH";
-    struct bal_fetched fetched;
+    struct bli_fetched fetched;
     if (!exchange(s, d, method, &target, s->action >= RESET ? NULL : body, &fetched))
         free(fetched.body);
 }
@@ -419,98 +419,98 @@ static bool is_shown(const struct api_server *s, const struct api_dispatcher *d,
 
 static void add_count(struct table *table, double number) {
     if (number >= 0)
-        bal_table_add(table, "%.0f", number);
+        bli_table_add(table, "%.0f", number);
     else
-        bal_table_add(table, "%s", "");
+        bli_table_add(table, "%s", "");
 }
 
 static void add_row(struct table *table, const struct api_dispatcher *d, const struct server_row *row) {
-    bal_table_add(table, "%s", d->url);
-    bal_table_add(table, "%s", row->upstream);
-    bal_table_add(table, "%s%s%s", row->server, row->backup ? ", backup" : "", row->added ? ", added" : "");
-    bal_table_add(table, "%s", row->state);
-    bal_table_add(table, "%s", row->now);
+    bli_table_add(table, "%s", d->url);
+    bli_table_add(table, "%s", row->upstream);
+    bli_table_add(table, "%s%s%s", row->server, row->backup ? ", backup" : "", row->added ? ", added" : "");
+    bli_table_add(table, "%s", row->state);
+    bli_table_add(table, "%s", row->now);
     add_count(table, row->in_flight);
     add_count(table, row->weight);
     add_count(table, row->max_conns);
     add_count(table, row->slots);
-    bal_table_add(table, "%s", row->changed);
+    bli_table_add(table, "%s", row->changed);
 }
 
 static void print_policies(const struct api_server *s, FILE *out) {
     struct table table;
-    bal_table_begin(&table, "dispatcher|upstream|policy|configured");
+    bli_table_begin(&table, "dispatcher|upstream|policy|configured");
     for (size_t i = 0; i < s->dispatchers; i++) {
         const struct api_dispatcher *d = &s->dispatcher[i];
-        bal_table_add(&table, "%s", d->url);
-        bal_table_add(&table, "%s", d->upstream);
-        bal_table_add(&table, "%s", d->policy);
-        bal_table_add(&table, "%s", d->configured[0] ? d->configured : d->policy);
+        bli_table_add(&table, "%s", d->url);
+        bli_table_add(&table, "%s", d->upstream);
+        bli_table_add(&table, "%s", d->policy);
+        bli_table_add(&table, "%s", d->configured[0] ? d->configured : d->policy);
     }
-    bal_table_print(&table, "llll", BAL_TABLE_RULED, out);
-    bal_table_fini(&table);
+    bli_table_print(&table, "llll", BLI_TABLE_RULED, out);
+    bli_table_fini(&table);
 }
 
 static void print_table(const struct api_server *s, FILE *out) {
     struct table table;
-    bal_table_begin(&table, "dispatcher|upstream|server|state|now|in flight|weight|max_conns|slots|changed");
+    bli_table_begin(&table, "dispatcher|upstream|server|state|now|in flight|weight|max_conns|slots|changed");
     for (size_t i = 0; i < s->dispatchers; i++)
         for (size_t k = 0; k < s->dispatcher[i].rows; k++)
             if (is_shown(s, &s->dispatcher[i], &s->dispatcher[i].row[k]))
                 add_row(&table, &s->dispatcher[i], &s->dispatcher[i].row[k]);
-    bal_table_print(&table, "lllllrrrrl", BAL_TABLE_RULED, out);
-    bal_table_fini(&table);
+    bli_table_print(&table, "lllllrrrrl", BLI_TABLE_RULED, out);
+    bli_table_fini(&table);
 }
 
 static void print_json_row(struct json *json, const struct server_row *row) {
-    bal_json_open_line(json, NULL, '{');
-    bal_json_text(json, "upstream", row->upstream);
-    bal_json_text(json, "server", row->server);
-    bal_json_bool(json, "backup", row->backup);
-    bal_json_text(json, "state", row->state);
+    bli_json_open_line(json, NULL, '{');
+    bli_json_text(json, "upstream", row->upstream);
+    bli_json_text(json, "server", row->server);
+    bli_json_bool(json, "backup", row->backup);
+    bli_json_text(json, "state", row->state);
     add_number(json, "in_flight", row->in_flight);
     add_number(json, "weight", row->weight);
     add_number(json, "max_conns", row->max_conns);
     add_number(json, "slots", row->slots);
-    bal_json_bool(json, "added", row->added);
-    bal_json_bool(json, "changed", row->changed[0] != '\0');
-    bal_json_close(json, '}');
+    bli_json_bool(json, "added", row->added);
+    bli_json_bool(json, "changed", row->changed[0] != '\0');
+    bli_json_close(json, '}');
 }
 
 static void print_json(const struct api_server *s, FILE *out) {
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '[');
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '[');
     for (size_t i = 0; i < s->dispatchers; i++) {
         const struct api_dispatcher *d = &s->dispatcher[i];
-        bal_json_open(&json, NULL, '{');
-        bal_json_text(&json, "dispatcher", d->url);
+        bli_json_open(&json, NULL, '{');
+        bli_json_text(&json, "dispatcher", d->url);
         if (d->err.code)
-            bal_json_text(&json, "error", d->err.text);
+            bli_json_text(&json, "error", d->err.text);
         if (s->action == POLICY && d->policy[0])
-            bal_json_text(&json, "policy", d->policy);
-        bal_json_open(&json, "servers", '[');
+            bli_json_text(&json, "policy", d->policy);
+        bli_json_open(&json, "servers", '[');
         for (size_t k = 0; k < d->rows; k++)
             if (is_shown(s, d, &d->row[k]))
                 print_json_row(&json, &d->row[k]);
-        bal_json_close(&json, ']');
-        bal_json_close(&json, '}');
+        bli_json_close(&json, ']');
+        bli_json_close(&json, '}');
     }
-    bal_json_close(&json, ']');
+    bli_json_close(&json, ']');
 }
 
 static int print_results(const struct api_server *s) {
-    struct bal_strbuf text;
-    if (!bal_strbuf_open(&text))
+    struct bli_strbuf text;
+    if (!bli_strbuf_open(&text))
         return cli_no_memory();
-    if (s->args->format == BAL_FORM_JSON)
+    if (s->args->format == BLI_FORM_JSON)
         print_json(s, text.stream);
     else if (s->action == POLICY)
         print_policies(s, text.stream);
     else
         print_table(s, text.stream);
-    const int status = bal_strbuf_close(&text) ? cli_print("", text.text, text.size) : cli_no_memory();
-    bal_strbuf_discard(&text);
+    const int status = bli_strbuf_close(&text) ? cli_print("", text.text, text.size) : cli_no_memory();
+    bli_strbuf_discard(&text);
     return status;
 }
 
@@ -528,14 +528,14 @@ static int report_failures(const struct api_server *s) {
 }
 
 static int run(struct api_server *s) {
-    struct bal_strbuf body;
+    struct bli_strbuf body;
     if (!print_body(s, &body)) {
-        bal_strbuf_discard(&body);
+        bli_strbuf_discard(&body);
         return cli_no_memory();
     }
     for (size_t i = 0; i < s->dispatchers && !*cli_stop_flag(); i++)
         act_at(s, &s->dispatcher[i], body.text);
-    bal_strbuf_discard(&body);
+    bli_strbuf_discard(&body);
     if (s->args->wait)
         wait_until_empty(s);
     const int status = print_results(s);
@@ -563,7 +563,7 @@ static int read_operands(struct api_server *s, int count, char **operand) {
         if (strstr(operand[i], "://")) {
             struct api_dispatcher *d = &s->dispatcher[s->dispatchers++];
             d->url = operand[i];
-            if (bal_load_target_parse(&d->target, operand[i], &err))
+            if (bli_load_target_parse(&d->target, operand[i], &err))
                 return cli_fail("%s", err.text);
         } else if (s->server[0] || strlen(operand[i]) >= sizeof s->server) {
             return cli_fail("server %s: '%.200s' is no URL; write one %s, and then http://HOST[:PORT]/PATH "
@@ -605,7 +605,7 @@ static int check(const struct api_server *s) {
         return cli_fail("server %s: --backup is for add", action);
     if (args->wait && s->action != DRAIN && s->action != DISABLE && s->action != REMOVE)
         return cli_fail("server %s: --wait is for drain, disable and remove", action);
-    if (args->format != BAL_FORM_TEXT && args->format != BAL_FORM_JSON)
+    if (args->format != BLI_FORM_TEXT && args->format != BLI_FORM_JSON)
         return cli_fail("--format: write text or json");
     return CLI_OK;
 }
@@ -613,7 +613,7 @@ static int check(const struct api_server *s) {
 /* A name that cannot be looked up is the failure of one dispatcher. */
 static void resolve(struct api_server *s) {
     for (size_t i = 0; i < s->dispatchers; i++)
-        bal_load_target_resolve(&s->dispatcher[i].target, &s->dispatcher[i].err);
+        bli_load_target_resolve(&s->dispatcher[i].target, &s->dispatcher[i].err);
 }
 
 static int server_main(const struct cli_command *command, int argc, char **argv) {

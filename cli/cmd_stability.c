@@ -16,6 +16,6 @@ const struct cli_command cmd_stability = {
         "  ballast stability stealing --servers 64 --load 0.5 --hosts 1 --steal constant\n"
         "  ballast stability stealing --servers 64 --hosts 1 --steal constant --map --figure map.svg\n"
         "  ballast stability jiq --servers '50x1,50xuniform(1,19)' --slotted\n",
-    .question = &bal_question_stability,
+    .question = &bli_question_stability,
     .run = cli_ask,
 };

@@ -11,38 +11,38 @@
 
 static enum bal_code set_servers(void *into, const char *value, struct bal_error *err) {
     struct serve_options *options = into;
-    struct bal_servers servers;
-    const enum bal_code code = bal_servers_parse(value, &servers, err);
+    struct bli_servers servers;
+    const enum bal_code code = bli_servers_parse(value, &servers, err);
     if (code)
         return code;
-    if (bal_servers_count(&servers) > SERVE_MAX)
+    if (bli_servers_count(&servers) > SERVE_MAX)
         return bal_fail(err, BAL_E_RANGE, "at most %d servers", SERVE_MAX);
     options->servers = servers;
     return BAL_OK;
 }
 
 static enum bal_code set_slots(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
+    static const struct bli_option_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
     double slots = 1;
-    const enum bal_code code = bal_option_number(value, &range, &slots, err);
+    const enum bal_code code = bli_option_number(value, &range, &slots, err);
     ((struct serve_options *)into)->slots = (unsigned)slots;
     return code;
 }
 
 static enum bal_code set_speeds(void *into, const char *value, struct bal_error *err) {
-    return bal_speeds_parse(value, &((struct serve_options *)into)->speeds, err);
+    return bli_speeds_parse(value, &((struct serve_options *)into)->speeds, err);
 }
 
 static enum bal_code set_service(void *into, const char *value, struct bal_error *err) {
-    return bal_dist_parse(value, &((struct serve_options *)into)->service, err);
+    return bli_dist_parse(value, &((struct serve_options *)into)->service, err);
 }
 
 static enum bal_code set_tokens(void *into, const char *value, struct bal_error *err) {
     struct serve_options *options = into;
     const char *comma = strchr(value, ',');
     double prompt, answer;
-    if (!comma || !bal_number_parse(value, (size_t)(comma - value), &prompt) ||
-        !bal_number_parse(comma + 1, strlen(comma + 1), &answer) || !(prompt >= 0 && prompt <= 1e3) ||
+    if (!comma || !bli_number_parse(value, (size_t)(comma - value), &prompt) ||
+        !bli_number_parse(comma + 1, strlen(comma + 1), &answer) || !(prompt >= 0 && prompt <= 1e3) ||
         !(answer > 0 && answer <= 1e3))
         return bal_fail(err, BAL_E_RANGE,
                         "not two numbers of seconds, to read a token of the prompt and to write one, such as "
@@ -53,9 +53,9 @@ static enum bal_code set_tokens(void *into, const char *value, struct bal_error 
 }
 
 static enum bal_code read_port(const char *value, uint16_t *port, struct bal_error *err) {
-    static const struct bal_option_range range = {1, 65535, true, "a port from 1 to 65535"};
+    static const struct bli_option_range range = {1, 65535, true, "a port from 1 to 65535"};
     double number = 0;
-    const enum bal_code code = bal_option_number(value, &range, &number, err);
+    const enum bal_code code = bli_option_number(value, &range, &number, err);
     *port = (uint16_t)number;
     return code;
 }
@@ -77,22 +77,22 @@ static enum bal_code set_control(void *into, const char *value, struct bal_error
 }
 
 static enum bal_code set_with(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, 4194304, true, "the number of a process"};
+    static const struct bli_option_range range = {1, 4194304, true, "the number of a process"};
     double number = 0;
-    const enum bal_code code = bal_option_number(value, &range, &number, err);
+    const enum bal_code code = bli_option_number(value, &range, &number, err);
     ((struct serve_options *)into)->with = (pid_t)number;
     return code;
 }
 
 static enum bal_code set_seed(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0, 9007199254740991, true, "a whole number from 0"};
+    static const struct bli_option_range range = {0, 9007199254740991, true, "a whole number from 0"};
     double number = 0;
-    const enum bal_code code = bal_option_number(value, &range, &number, err);
+    const enum bal_code code = bli_option_number(value, &range, &number, err);
     ((struct serve_options *)into)->seed = (uint64_t)number;
     return code;
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"servers", "FLEET", "how many, or COUNTxSPEED,... (default 1)", set_servers},
     {"slots", "K", "requests that a server works on at once (default 1)", set_slots},
     {"speeds", "S", "how fast by the number in service, which share it: cores(4), batch(8,0.15), table(...)",
@@ -105,7 +105,7 @@ static const struct bal_option options[] = {
     {"port", "P", "of the first server, the others follow (default: as the kernel chooses)", set_port},
     {"control", "P", "where they are controlled (default: as the kernel chooses)", set_control},
     {"burn", NULL, "use the processor for the time of the service, instead of sleeping",
-     BAL_STORES_FLAG(struct serve_options, burn)},
+     BLI_STORES_FLAG(struct serve_options, burn)},
     {"exit-with-pid", "PID", "end when this process ends", set_with},
     {"seed", "S", "other service times (default 1)", set_seed},
 };
@@ -113,15 +113,15 @@ static const struct bal_option options[] = {
 static int serve_main(const struct cli_command *command, int argc, char **argv) {
     struct serve_options request = {.slots = 1, .seed = 1};
     int operands;
-    bal_servers_parse("1", &request.servers, NULL);
-    bal_dist_parse("exp(0.02)", &request.service, NULL);
+    bli_servers_parse("1", &request.servers, NULL);
+    bli_dist_parse("exp(0.02)", &request.service, NULL);
     const int status = cli_parse(command, argc, argv, &request, 0, &operands);
     if (status >= 0)
         return status;
-    if (request.port && request.port + bal_servers_count(&request.servers) > 65536)
-        return cli_fail("test-server: there are no %u ports from %u on", bal_servers_count(&request.servers),
+    if (request.port && request.port + bli_servers_count(&request.servers) > 65536)
+        return cli_fail("test-server: there are no %u ports from %u on", bli_servers_count(&request.servers),
                         request.port);
-    if (bal_speeds_given(&request.speeds) && (request.slots == 1 || request.burn))
+    if (bli_speeds_given(&request.speeds) && (request.slots == 1 || request.burn))
         return cli_fail(request.burn
                             ? "test-server: --burn is as fast as the processor is; leave out --speeds"
                             : "test-server: --speeds has no effect with one slot; use --slots, such as "

@@ -18,6 +18,6 @@ const struct cli_command cmd_tune = {
     .examples = "  ballast tune tabs --servers 100 --load 0.3 --setup 10\n"
                 "  ballast tune tabs --servers 1000 --load 0.6 --setup 'det(30)' --figure frontier.svg\n"
                 "  ballast tune slots --servers 20 --speeds 'batch(8,0.15)' --load 0.8 --target p99=10\n",
-    .question = &bal_question_tune,
+    .question = &bli_question_tune,
     .run = cli_ask,
 };

@@ -24,7 +24,7 @@ enum {
 #define PATIENCE 5.0 /* seconds, when a dispatcher is polled */
 
 struct args {
-    struct bal_log_request log; /* first: its setters take the whole */
+    struct bli_log_request log; /* first: its setters take the whole */
     const char *path;           /* of the log that is followed; NULL: none is */
     const char *url;            /* of ballast_status; NULL: no dispatcher is polled */
     struct bal_policy_spec now;
@@ -32,7 +32,7 @@ struct args {
     double window, every, share, keep, fewer, traffic;
     const char *publish;
     bool once, nginx;
-    struct bal_strbuf command;
+    struct bli_strbuf command;
 };
 
 /* ---- options ---- */
@@ -46,7 +46,7 @@ static enum bal_code set_log(void *into, const char *value, struct bal_error *er
 
 static enum bal_code set_now(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
-    const enum bal_code code = bal_plugin_is_path(value) ? bal_plugin_parse(value, &args->now, err)
+    const enum bal_code code = bli_plugin_is_path(value) ? bli_plugin_parse(value, &args->now, err)
                                                          : bal_policy_parse(value, &args->now, err);
     args->has_now = !code;
     if (!code)
@@ -55,8 +55,8 @@ static enum bal_code set_now(void *into, const char *value, struct bal_error *er
 }
 
 static enum bal_code set_policy(void *into, const char *value, struct bal_error *err) {
-    struct bal_request *common = into;
-    const enum bal_code code = bal_request_set_policy(into, value, err);
+    struct bli_request *common = into;
+    const enum bal_code code = bli_request_set_policy(into, value, err);
     if (!code)
         bal_policy_wait_for_power(&common->policy[common->policies - 1]);
     return code;
@@ -65,7 +65,7 @@ static enum bal_code set_policy(void *into, const char *value, struct bal_error 
 static enum bal_code set_length(const char *value, double low, double high, double *seconds,
                                 struct bal_error *err) {
     double length = 0;
-    const enum bal_code code = bal_duration_parse(value, &length, err);
+    const enum bal_code code = bli_duration_parse(value, &length, err);
     if (!code && !(length >= low && length <= high))
         return bal_fail(err, BAL_E_RANGE, "a length of time from %gs to %gs is wanted", low, high);
     if (!code)
@@ -81,30 +81,30 @@ static enum bal_code set_every(void *into, const char *value, struct bal_error *
     return set_length(value, 0.1, 3600, &((struct args *)into)->every, err);
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"log", "FILE", "the access log that is followed, as tail -F does", set_log},
     {"from", "URL",
      "ballast_status of the dispatcher: its records (record=N), unless --log; policy, slots, servers",
-     BAL_STORES_TEXT(struct args, url)},
+     BLI_STORES_TEXT(struct args, url)},
     {"current-policy", "POLICY",
      "what the fleet runs: a policy of the lab, or least_conn, ... (default: not known)", set_now},
     {"policy", "POLICY", "ask about this one; repeat it (default: all that nginx can run)", set_policy},
     {"remove-servers", "K", "ask about K servers fewer (default 2; 0: do not)",
-     BAL_STORES_WHOLE(struct args, fewer, 0, 1e6, "a whole number from 0 (not asked) to 1M")},
+     BLI_STORES_WHOLE(struct args, fewer, 0, 1e6, "a whole number from 0 (not asked) to 1M")},
     {"traffic-factor", "X", "ask about X times the traffic (default 2; 1: do not)",
-     BAL_STORES_WHOLE(struct args, traffic, 1, 100, "a whole number from 1 (not asked) to 100")},
+     BLI_STORES_WHOLE(struct args, traffic, 1, 100, "a whole number from 1 (not asked) to 100")},
     {"window", "TIME", "the requests of so long a time (default 5min)", set_window},
     {"every", "TIME", "answer again after this time (default 5s)", set_every},
     {"share", "X", "of one core that it may use (default 0.25)",
-     BAL_STORES_NUMBER(struct args, share, 1e-3, 1, "a share of a core from 0.001 to 1, such as 0.25")},
+     BLI_STORES_NUMBER(struct args, share, 1e-3, 1, "a share of a core from 0.001 to 1, such as 0.25")},
     {"keep", "N", "room for so many requests, 72 bytes each (default 200k)",
-     BAL_STORES_WHOLE(struct args, keep, 1000, 1e8, "a whole number from 1000 to 100M")},
+     BLI_STORES_WHOLE(struct args, keep, 1000, 1e8, "a whole number from 1000 to 100M")},
     {"publish", "FILE", "write each answer there as JSON, whole or not at all",
-     BAL_STORES_TEXT(struct args, publish)},
+     BLI_STORES_TEXT(struct args, publish)},
     {"once", NULL, "answer once, by the end of the log as it is, and end",
-     BAL_STORES_FLAG(struct args, once)},
+     BLI_STORES_FLAG(struct args, once)},
     {"nginx", NULL, "print the upstream block for what is recommended, too",
-     BAL_STORES_FLAG(struct args, nginx)},
+     BLI_STORES_FLAG(struct args, nginx)},
     {.subject = "fleet"},
     {.setting = "servers",
      .default_value = "",
@@ -114,8 +114,8 @@ static const struct bal_option options[] = {
      .help = "ps: servers share; lifo: last come, first served; with --high: auto, fifo, preemptive or "
              "nonpreemptive"},
     {"standby", "TIME", "tabs: idle time before a server switches off: 10s, or a law: exp(60)",
-     bal_request_set_standby},
-    {"setup", "TIME", "tabs: time to switch a server on: 5s, or a law in seconds", bal_request_set_setup},
+     bli_request_set_standby},
+    {"setup", "TIME", "tabs: time to switch a server on: 5s, or a law in seconds", bli_request_set_setup},
     {.subject = "network"},
     {.setting = "dispatchers"},
     {.setting = "delay",
@@ -124,33 +124,33 @@ static const struct bal_option options[] = {
     {.setting = "heartbeat",
      .help = "seconds after which each server tells each dispatcher again what is so (docs/network.md)"},
     {.setting = "timeout", .help = "seconds that a job waits for replies to probes"},
-    BAL_LOG_FIELDS_OPTIONS,
-    BAL_LOG_CHOICE_OPTIONS,
-    BAL_ANSWER_SUBJECT,
-    BAL_SEED_OPTION,
+    BLI_LOG_FIELDS_OPTIONS,
+    BLI_LOG_CHOICE_OPTIONS,
+    BLI_ANSWER_SUBJECT,
+    BLI_SEED_OPTION,
     {"format", "FORM", "text, or json, an object a line (default text)",
-     BAL_STORES_FORM(struct bal_request, format)},
+     BLI_STORES_FORM(struct bli_request, format)},
     {"quiet", NULL, "answers one below the other, also on a terminal",
-     BAL_STORES_FLAG(struct bal_request, quiet)},
+     BLI_STORES_FLAG(struct bli_request, quiet)},
 };
 
 /* ---- the work ---- */
 
 struct twin_work {
     struct args *args;
-    struct bal_policy_spec policy[BAL_REQUEST_POLICIES];
+    struct bal_policy_spec policy[BLI_REQUEST_POLICIES];
     size_t policies;
-    struct bal_log_options log; /* what is read, and how it is read */
-    struct bal_log_summary summary;
-    struct bal_log_servers *servers;
-    struct bal_log_tail *follow;
-    struct bal_remote remote;
-    char class[BAL_RING_NAME]; /* the value of its class=; "": none */
+    struct bli_log_options log; /* what is read, and how it is read */
+    struct bli_log_summary summary;
+    struct bli_log_servers *servers;
+    struct bli_log_tail *follow;
+    struct bli_remote remote;
+    char class[BLI_RING_NAME]; /* the value of its class=; "": none */
     bool options_known;
-    char options[BAL_RING_OPTIONS]; /* of its directive */
+    char options[BLI_RING_OPTIONS]; /* of its directive */
     double asked_at;                /* when it was asked last */
     struct bal_error trouble;       /* it could not be */
-    struct bal_twin *twin;
+    struct bli_twin *twin;
     uint64_t seen;  /* requests by the last look */
     double seen_at; /* when the last of them was read; seconds as of seconds_now() */
     double began;   /* likewise */
@@ -185,7 +185,7 @@ static void add_policy(struct twin_work *work, const char *name) {
 /* By default: what the module can run in front of plain servers, and two more that work well there. The first
  * one is what most fleets run; the others are compared with it if the present policy is unknown. */
 static void choose_policies(struct twin_work *work) {
-    const struct bal_request *common = &work->args->log.common;
+    const struct bli_request *common = &work->args->log.common;
     memcpy(work->policy, common->policy, sizeof work->policy);
     work->policies = common->policies;
     if (common->policies > 0)
@@ -195,25 +195,25 @@ static void choose_policies(struct twin_work *work) {
     add_policy(work, "least-conn");
     add_policy(work, "jiq:else=least-conn");
     add_policy(work, "jiq:else=hold");
-    for (size_t i = 0; i < bal_policy_count && work->policies < BAL_REQUEST_POLICIES; i++) {
+    for (size_t i = 0; i < bal_policy_count && work->policies < BLI_REQUEST_POLICIES; i++) {
         struct bal_policy_spec spec;
         if (bal_policy_parse(bal_policy_table[i]->name, &spec, NULL) || bal_policy_needs(&spec) & beyond)
             continue;
         if ((bal_policy_flags(&spec) & BAL_TAKES_RANKS && !classes) ||
             strcmp(spec.policy->name, "least-conn") == 0 ||
-            !bal_simulate_is_distinct(&common->draft.c.model, spec.policy))
+            !bli_simulate_is_distinct(&common->draft.c.model, spec.policy))
             continue;
         work->policy[work->policies++] = spec;
     }
 }
 
-static enum bal_code add_record(void *context, const struct bal_log_record *record, struct bal_error *err) {
+static enum bal_code add_record(void *context, const struct bli_log_record *record, struct bal_error *err) {
     struct twin_work *work = context;
-    struct bal_trace_job jobs[BAL_LOG_TRIES];
-    const unsigned count = bal_recover_jobs(record, jobs);
+    struct bli_trace_job jobs[BLI_LOG_TRIES];
+    const unsigned count = bli_recover_jobs(record, jobs);
     (void)err;
     for (unsigned i = 0; i < count; i++)
-        bal_recent_add(&work->twin->window, &jobs[i]);
+        bli_recent_add(&work->twin->window, &jobs[i]);
     return BAL_OK;
 }
 
@@ -225,7 +225,7 @@ static int fail_unless_ended(const char *where, const struct bal_error *err) {
 /* Standby and set-up times cannot be inferred from requests. */
 static enum bal_code check_power(const struct twin_work *work, const struct bal_policy_spec *policy,
                                  struct bal_error *err) {
-    const struct bal_model *model = &work->args->log.common.draft.c.model;
+    const struct bli_model *model = &work->args->log.common.draft.c.model;
     if (!policy->policy->power || (model->standby.mean > 0 && model->setup.mean > 0))
         return BAL_OK;
     return bal_fail(
@@ -240,13 +240,13 @@ static enum bal_code check_power(const struct twin_work *work, const struct bal_
 /* What the dispatcher reports about its fleet, unless the command line gives it. */
 static enum bal_code ask_fleet(struct twin_work *work, struct bal_error *err) {
     const struct args *args = work->args;
-    const struct bal_request *common = &args->log.common;
-    struct bal_ring_fleet fleet;
-    struct bal_twin_fleet told = {.now = args->now};
-    struct bal_log_servers *names = NULL;
-    enum bal_code code = args->path ? BAL_OK : bal_log_servers_new(&names, err);
+    const struct bli_request *common = &args->log.common;
+    struct bli_ring_fleet fleet;
+    struct bli_twin_fleet told = {.now = args->now};
+    struct bli_log_servers *names = NULL;
+    enum bal_code code = args->path ? BAL_OK : bli_log_servers_new(&names, err);
     if (!code)
-        code = bal_remote_fleet(&work->remote, PATIENCE, &fleet, names, err);
+        code = bli_remote_fleet(&work->remote, PATIENCE, &fleet, names, err);
     if (!code && !args->has_now) {
         code = bal_policy_parse(fleet.policy, &told.now, err);
         if (!code)
@@ -255,33 +255,33 @@ static enum bal_code ask_fleet(struct twin_work *work, struct bal_error *err) {
             code = check_power(work, &told.now, err);
     }
     if (!code && names) {
-        bal_log_servers_free(work->servers);
+        bli_log_servers_free(work->servers);
         work->servers = names;
         names = NULL;
     }
     if (!code) {
-        told.slots = bal_request_has(common, "slots") ? 0 : fleet.slots;
-        told.servers = bal_request_has(common, "servers") ? 0 : fleet.servers;
+        told.slots = bli_request_has(common, "slots") ? 0 : fleet.slots;
+        told.servers = bli_request_has(common, "servers") ? 0 : fleet.servers;
         told.away = fleet.away;
         told.stations = fleet.stations;
-        bal_twin_change(work->twin, &told);
+        bli_twin_change(work->twin, &told);
         memcpy(work->class, fleet.class, sizeof work->class);
         memcpy(work->options, fleet.options, sizeof work->options);
         work->options_known = fleet.options_known;
     }
-    bal_log_servers_free(names);
+    bli_log_servers_free(names);
     return code;
 }
 
 static enum bal_code ask_records(struct twin_work *work, struct bal_error *err) {
     work->asked_at = seconds_now();
-    return bal_remote_poll(&work->remote, PATIENCE, &work->twin->window, err);
+    return bli_remote_poll(&work->remote, PATIENCE, &work->twin->window, err);
 }
 
 /* A dispatcher that does not answer at the start is probably a wrong address. */
 static int start_remote(struct twin_work *work) {
     struct bal_error err = {0};
-    enum bal_code code = bal_remote_open(&work->remote, work->args->url, &err);
+    enum bal_code code = bli_remote_open(&work->remote, work->args->url, &err);
     if (!code && !work->args->path)
         code = ask_records(work, &err);
     if (!code)
@@ -292,7 +292,7 @@ static int start_remote(struct twin_work *work) {
 /* Returns -1 to go on, or the exit status. */
 static int start_twin(struct twin_work *work) {
     struct args *args = work->args;
-    const struct bal_request *common = &args->log.common;
+    const struct bli_request *common = &args->log.common;
     struct bal_error err = {0};
     choose_policies(work);
     if (args->has_now && check_power(work, &args->now, &err))
@@ -300,10 +300,10 @@ static int start_twin(struct twin_work *work) {
     for (size_t i = 0; i < work->policies; i++)
         if (check_power(work, &work->policy[i], &err))
             return cli_fail("--policy: %s", err.text);
-    struct bal_twin_options asked = {
+    struct bli_twin_options asked = {
         .model = common->draft.c.model,
-        .servers_given = bal_request_has(common, "servers"),
-        .slots_given = bal_request_has(common, "slots"),
+        .servers_given = bli_request_has(common, "servers"),
+        .slots_given = bli_request_has(common, "slots"),
         .has_now = args->has_now,
         .now = args->now,
         .policy = work->policy,
@@ -322,37 +322,37 @@ static int start_twin(struct twin_work *work) {
     work->log.take = add_record;
     work->log.take_context = work;
     work->log.stop = cli_stop_flag();
-    if (bal_twin_new(&asked, (size_t)args->keep, &work->twin, &err) ||
-        bal_log_servers_new(&work->servers, &err))
+    if (bli_twin_new(&asked, (size_t)args->keep, &work->twin, &err) ||
+        bli_log_servers_new(&work->servers, &err))
         return cli_fail("%s", err.text);
     work->log.servers = work->servers;
-    if (args->path && bal_log_tail_new(args->path, LINE_BYTES * (uint64_t)args->keep, &work->log,
+    if (args->path && bli_log_tail_new(args->path, LINE_BYTES * (uint64_t)args->keep, &work->log,
                                        &work->summary, &work->follow, &err))
         return fail_unless_ended("--log: ", &err);
     return args->url ? start_remote(work) : -1;
 }
 
 static void free_work(struct twin_work *work) {
-    bal_log_tail_free(work->follow);
-    bal_log_summary_fini(&work->summary);
-    bal_log_servers_free(work->servers);
-    bal_twin_free(work->twin);
+    bli_log_tail_free(work->follow);
+    bli_log_summary_fini(&work->summary);
+    bli_log_servers_free(work->servers);
+    bli_twin_free(work->twin);
 }
 
 /* ---- rounds ---- */
 
 static enum bal_code read_log(struct twin_work *work, struct bal_error *err) {
-    struct bal_twin *twin = work->twin;
-    enum bal_code code = bal_log_tail_poll(work->follow, err);
+    struct bli_twin *twin = work->twin;
+    enum bal_code code = bli_log_tail_poll(work->follow, err);
     if (!code && work->args->once)
-        code = bal_log_tail_end(work->follow, err);
+        code = bli_log_tail_end(work->follow, err);
     twin->options.step = work->summary.resolution;
     twin->options.length_step = work->summary.step;
-    twin->options.told_slots = bal_log_slots(&work->summary);
+    twin->options.told_slots = bli_log_slots(&work->summary);
     twin->options.service = work->summary.files > 0 && work->summary.file[0].jobs > 0 &&
-                            work->summary.file[0].covers == BAL_LOG_COVERS_SERVICE;
-    if (work->seen == 0 && twin->window.taken > 0 && bal_log_tail_skipped(work->follow))
-        bal_recent_miss(&twin->window);
+                            work->summary.file[0].covers == BLI_LOG_COVERS_SERVICE;
+    if (work->seen == 0 && twin->window.taken > 0 && bli_log_tail_skipped(work->follow))
+        bli_recent_miss(&twin->window);
     return code;
 }
 
@@ -388,7 +388,7 @@ static int64_t current_time(const struct twin_work *work) {
 }
 
 /* Answers from views that do not overlap with the present one are discarded. */
-static void drop_old_files(struct bal_twin *twin) {
+static void drop_old_files(struct bli_twin *twin) {
     for (size_t i = 0; i < twin->rows; i++)
         if (twin->row[i].answered && (twin->row[i].at <= twin->view.from || twin->row[i].at > twin->view.to))
             twin->row[i].answered = false;
@@ -396,29 +396,29 @@ static void drop_old_files(struct bal_twin *twin) {
 
 /* The first row always; of the others, in turn, as many as the share of the core allows. */
 static enum bal_code evaluate_rows(struct twin_work *work, double budget, struct bal_error *err) {
-    struct bal_twin *twin = work->twin;
+    struct bli_twin *twin = work->twin;
     const double began = processor_now();
-    enum bal_code code = bal_twin_evaluate(twin, 0, err);
+    enum bal_code code = bli_twin_evaluate(twin, 0, err);
     for (size_t asked = 1; !code && asked < twin->rows; asked++) {
         if (work->next == 0 || work->next >= twin->rows)
             work->next = 1;
-        const struct bal_twin_row *row = &twin->row[work->next];
+        const struct bli_twin_row *row = &twin->row[work->next];
         const double cost = row->cost > 0 ? row->cost : twin->row[0].cost;
         if (asked > 1 && processor_now() - began + cost > budget)
             break;
-        code = bal_twin_evaluate(twin, work->next++, err);
+        code = bli_twin_evaluate(twin, work->next++, err);
     }
-    bal_twin_judge(twin);
+    bli_twin_judge(twin);
     return code;
 }
 
-static struct bal_twin_report report_of(const struct twin_work *work) {
+static struct bli_twin_report report_of(const struct twin_work *work) {
     const struct args *args = work->args;
     uint64_t skipped = 0;
-    for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
+    for (unsigned i = 0; i < BLI_LOG_REASON_COUNT; i++)
         skipped += work->summary.skipped[i];
     const double silent = seconds_now() - work->seen_at;
-    return (struct bal_twin_report){
+    return (struct bli_twin_report){
         .twin = work->twin,
         .source = args->path ? args->path : args->url,
         .command = args->command.text,
@@ -432,9 +432,9 @@ static struct bal_twin_report report_of(const struct twin_work *work) {
         .silent = args->once || work->seen == 0 || silent < 2 * args->every ? 0 : silent,
         .skipped = skipped,
         .lost = work->remote.lost,
-        .renewed = work->follow ? bal_log_tail_restarts(work->follow) : 0,
+        .renewed = work->follow ? bli_log_tail_restarts(work->follow) : 0,
         .trouble = work->trouble.code ? work->trouble.text
-                   : work->follow     ? bal_log_tail_problem(work->follow)
+                   : work->follow     ? bli_log_tail_problem(work->follow)
                                       : NULL,
         .used = (processor_now() - work->spent) / fmax(seconds_now() - work->began, 1e-9),
         .nginx = args->nginx,
@@ -442,42 +442,42 @@ static struct bal_twin_report report_of(const struct twin_work *work) {
 }
 
 /* A full disk may have space later; the old file stays. */
-static int publish_status(const struct bal_twin_report *report, const char *path) {
-    struct bal_strbuf page;
-    if (!bal_strbuf_open(&page))
+static int publish_status(const struct bli_twin_report *report, const char *path) {
+    struct bli_strbuf page;
+    if (!bli_strbuf_open(&page))
         return cli_no_memory();
-    bal_twin_json(report, false, page.stream);
+    bli_twin_json(report, false, page.stream);
     struct bal_error err = {0};
-    if (!bal_strbuf_close(&page))
+    if (!bli_strbuf_close(&page))
         return cli_no_memory();
-    if (bal_file_write(path, page.text, page.size, &err))
+    if (bli_file_write(path, page.text, page.size, &err))
         cli_warn("--publish: %s", err.text);
-    bal_strbuf_discard(&page);
+    bli_strbuf_discard(&page);
     return -1;
 }
 
 /* On a terminal each answer replaces the previous one. */
-static int show_report(const struct twin_work *work, const struct bal_twin_report *report) {
-    struct bal_strbuf text;
-    if (!bal_strbuf_open(&text))
+static int show_report(const struct twin_work *work, const struct bli_twin_report *report) {
+    struct bli_strbuf text;
+    if (!bli_strbuf_open(&text))
         return cli_no_memory();
     const bool refreshes = !work->args->once && !work->args->log.common.quiet && isatty(STDOUT_FILENO);
-    if (work->args->log.common.format == BAL_FORM_JSON) {
-        bal_twin_json(report, !work->args->once, text.stream);
+    if (work->args->log.common.format == BLI_FORM_JSON) {
+        bli_twin_json(report, !work->args->once, text.stream);
     } else {
         fputs(refreshes ? "\033[H\033[J" : "", text.stream);
-        bal_twin_text(report, text.stream);
+        bli_twin_text(report, text.stream);
         fputs(refreshes || work->args->once ? "" : "\n", text.stream);
     }
-    if (!bal_strbuf_close(&text))
+    if (!bli_strbuf_close(&text))
         return cli_no_memory();
     const int status = cli_print("the results ", text.text, text.size);
-    bal_strbuf_discard(&text);
+    bli_strbuf_discard(&text);
     return status ? status : -1;
 }
 
 static int output_report(const struct twin_work *work) {
-    const struct bal_twin_report report = report_of(work);
+    const struct bli_twin_report report = report_of(work);
     int status = -1;
     if (work->args->publish)
         status = publish_status(&report, work->args->publish);
@@ -504,8 +504,8 @@ static int round_once(struct twin_work *work) {
         work->args->once)
         code = bal_fail(&err, BAL_E_IO, "%s", work->trouble.text);
     if (!code)
-        code = bal_twin_analyse(work->twin, current_time(work), &err);
-    if (!code && work->twin->state == BAL_TWIN_READY) {
+        code = bli_twin_analyse(work->twin, current_time(work), &err);
+    if (!code && work->twin->state == BLI_TWIN_READY) {
         drop_old_files(work->twin);
         code = evaluate_rows(work, budget - (processor_now() - began), &err);
     }
@@ -549,7 +549,7 @@ static int run_single_round(struct twin_work *work) {
     const int status = round_once(work);
     if (status >= 0)
         return *cli_stop_flag() ? CLI_INTERRUPTED : status;
-    return work->twin->state == BAL_TWIN_READY ? CLI_OK : CLI_OUTCOME;
+    return work->twin->state == BLI_TWIN_READY ? CLI_OK : CLI_OUTCOME;
 }
 
 /* ---- the command ---- */
@@ -558,15 +558,15 @@ static int check_args(const struct args *args) {
     struct bal_error err = {0};
     if (!args->path && !args->url)
         return cli_fail("which traffic? say it with --log FILE, or name the URL of ballast_status");
-    if (args->log.common.format == BAL_FORM_CSV || args->log.common.format == BAL_FORM_MARKDOWN)
+    if (args->log.common.format == BLI_FORM_CSV || args->log.common.format == BLI_FORM_MARKDOWN)
         return cli_fail("--format: write text or json");
     if (args->log.log.high_field && !args->log.log.high_pattern)
         return cli_fail("--high-field: which values are high? add --high PATTERN");
-    const enum bal_discipline discipline = args->log.common.draft.c.model.discipline;
-    if (discipline != BAL_DISCIPLINE_AUTO && discipline != BAL_DISCIPLINE_SHARING &&
-        discipline != BAL_DISCIPLINE_LIFO && !args->log.log.high_pattern && !is_ranked(args))
+    const enum bli_discipline discipline = args->log.common.draft.c.model.discipline;
+    if (discipline != BLI_DISCIPLINE_AUTO && discipline != BLI_DISCIPLINE_SHARING &&
+        discipline != BLI_DISCIPLINE_LIFO && !args->log.log.high_pattern && !is_ranked(args))
         return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
-    if (args->publish && bal_file_check(args->publish, &err))
+    if (args->publish && bli_file_check(args->publish, &err))
         return cli_fail("--publish: %s", err.text);
     return args->publish && args->path
                ? cli_check_not_input("--publish", args->publish, args->path, "the log")
@@ -581,9 +581,9 @@ static int twin_main(const struct cli_command *command, int argc, char **argv) {
         status = cli_no_memory();
         goto out;
     }
-    struct bal_options table;
+    struct bli_options table;
     cli_command_options(command, &table);
-    bal_request_init(&args->log.common, &table);
+    bli_request_init(&args->log.common, &table);
     *args = (struct args){.log = args->log,
                           .command = args->command,
                           .window = 300,
@@ -607,7 +607,7 @@ static int twin_main(const struct cli_command *command, int argc, char **argv) {
     free_work(work);
 out:
     if (args)
-        bal_strbuf_discard(&args->command);
+        bli_strbuf_discard(&args->command);
     free(work);
     free(args);
     return status;

@@ -25,17 +25,17 @@ enum { SOURCES_MAX = 256 };
 struct args {
     double every;
     bool once;
-    enum bal_form format;
+    enum bli_form format;
 };
 
 /* ---- options ---- */
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"every", "SECONDS", "look so often (default 1)",
-     BAL_STORES_NUMBER(struct args, every, 0.1, 3600, "seconds from 0.1 to 3600")},
+     BLI_STORES_NUMBER(struct args, every, 0.1, 3600, "seconds from 0.1 to 3600")},
     {"once", NULL, "look, print and end; text is about the time of --every",
-     BAL_STORES_FLAG(struct args, once)},
-    {"format", "text|json", "json prints what the server has said", BAL_STORES_FORM(struct args, format)},
+     BLI_STORES_FLAG(struct args, once)},
+    {"format", "text|json", "json prints what the server has said", BLI_STORES_FORM(struct args, format)},
 };
 
 /* ---- looking ---- */
@@ -67,17 +67,17 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static enum bal_code fetch_status(const struct watch_source *s, double patience, struct bal_fetched *fetched,
+static enum bal_code fetch_status(const struct watch_source *s, double patience, struct bli_fetched *fetched,
                                   struct bal_error *err) {
     struct bal_error why;
-    enum bal_code code = bal_load_fetch(&s->target, "application/json", patience, fetched, &why);
+    enum bal_code code = bli_load_fetch(&s->target, "application/json", patience, fetched, &why);
     if (code)
         return bal_fail(err, code, "%s: %s", s->url, why.text);
     if (fetched->status == 200)
         return BAL_OK;
     const int status = fetched->status;
     free(fetched->body);
-    *fetched = (struct bal_fetched){0};
+    *fetched = (struct bli_fetched){0};
     return bal_fail(
         err, BAL_E_FORMAT,
         "%s: status %d; use the URL of a location with ballast_status, which lets this machine in", s->url,
@@ -87,41 +87,41 @@ static enum bal_code fetch_status(const struct watch_source *s, double patience,
 /* Older servers have none; others begin to have it when they are upgraded. */
 static enum bal_code update_history(struct watch_source *s, double patience, struct bal_error *err) {
     struct watch_history history = {0};
-    struct bal_fetched fetched;
+    struct bli_fetched fetched;
     struct bal_error why;
     const double began = seconds_now();
     if (!*s->past.path || began < s->history_due)
         return BAL_OK;
-    enum bal_code code = bal_load_fetch(&s->past, "application/json", patience, &fetched, &why);
+    enum bal_code code = bli_load_fetch(&s->past, "application/json", patience, &fetched, &why);
     if (code)
         return bal_fail(err, code, "%s: %s", s->url, why.text);
     if (fetched.status == 200)
-        code = bal_watch_read_history(&history, fetched.body, fetched.length, s->url, err);
+        code = bli_watch_read_history(&history, fetched.body, fetched.length, s->url, err);
     free(fetched.body);
     if (code) {
-        bal_watch_free_history(&history);
+        bli_watch_free_history(&history);
         return code;
     }
-    bal_watch_free_history(&s->history);
+    bli_watch_free_history(&s->history);
     s->history = history;
     s->history_due = began + fmax(HISTORY_EVERY, HISTORY_REST * (seconds_now() - began));
     return BAL_OK;
 }
 
 static enum bal_code update_source(struct watch_source *s, double patience, struct bal_error *err) {
-    struct bal_fetched fetched;
+    struct bli_fetched fetched;
     struct watch watch;
     enum bal_code code = fetch_status(s, patience, &fetched, err);
     if (code)
         return code;
-    code = bal_watch_read(&watch, fetched.body, fetched.length, s->url, err);
+    code = bli_watch_read(&watch, fetched.body, fetched.length, s->url, err);
     free(fetched.body);
     code = code ? code : update_history(s, patience, err);
     if (code) {
-        bal_watch_free(&watch);
+        bli_watch_free(&watch);
         return code;
     }
-    bal_watch_free(&s->before);
+    bli_watch_free(&s->before);
     s->before = s->now;
     s->now = watch;
     s->seen_twice = s->seen;
@@ -159,7 +159,7 @@ static void render_source(const struct watch_source *s, const struct watch_view 
         fprintf(out, "! %s\n", s->trouble.text);
     fputc('\n', out);
     if (s->seen)
-        bal_watch_print(s->seen_twice ? &s->before : NULL, &s->now, &s->history, view, out);
+        bli_watch_print(s->seen_twice ? &s->before : NULL, &s->now, &s->history, view, out);
 }
 
 /* Of those that answer: what another one said before it was cut off is not so any longer. */
@@ -170,9 +170,9 @@ static void render_matrix(const struct watching *w, FILE *out) {
         if (w->source[i].seen && !w->source[i].silent)
             watch[count++] = &w->source[i].now;
     if (watch)
-        bal_watch_print_matrix(watch, count, out);
+        bli_watch_print_matrix(watch, count, out);
     else
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
     free(watch);
 }
 
@@ -192,10 +192,10 @@ static bool wants_colour(void) {
 }
 
 static bool render_frame(const struct watching *w, const struct cli_terminal *terminal,
-                         struct bal_strbuf *text) {
+                         struct bli_strbuf *text) {
     const struct watch_view view = {
         .colour = terminal->able && wants_colour(), .blocks = w->utf8, .columns = terminal->columns};
-    if (!bal_strbuf_open(text))
+    if (!bli_strbuf_open(text))
         return false;
     if (w->sources > 1) {
         fprintf(text->stream, "ballast watch, %zu URLs%s\n\n", w->sources, terminal->able ? ", q quits" : "");
@@ -203,8 +203,8 @@ static bool render_frame(const struct watching *w, const struct cli_terminal *te
     }
     for (size_t i = 0; i < w->sources; i++) {
         const struct watch_source *s = &w->source[i];
-        char when[BAL_TIME_TEXT];
-        bal_time_moment(s->now.time, "%H:%M:%S", when);
+        char when[BLI_TIME_TEXT];
+        bli_time_moment(s->now.time, "%H:%M:%S", when);
         fputs(w->sources > 1 ? "\n" : "ballast watch ", text->stream);
         fputs(s->url, text->stream);
         if (s->seen)
@@ -212,32 +212,32 @@ static bool render_frame(const struct watching *w, const struct cli_terminal *te
         fputs(w->sources == 1 && terminal->able ? ", q quits\n" : "\n", text->stream);
         render_source(s, &view, text->stream);
     }
-    return bal_strbuf_close(text);
+    return bli_strbuf_close(text);
 }
 
 static int show_frame(const struct watching *w, struct cli_terminal *terminal) {
-    struct bal_strbuf text;
+    struct bli_strbuf text;
     int status = CLI_OK;
     if (!render_frame(w, terminal, &text)) {
-        bal_strbuf_discard(&text);
+        bli_strbuf_discard(&text);
         return cli_no_memory();
     }
     if (terminal->able)
         cli_terminal_show(terminal, text.text);
     else
         status = cli_print("", text.text, text.size);
-    bal_strbuf_discard(&text);
+    bli_strbuf_discard(&text);
     return status;
 }
 
 static int print_json_of(const struct watch_source *s, double patience) {
-    struct bal_fetched fetched;
+    struct bli_fetched fetched;
     struct bal_error err;
     struct watch watch;
     if (fetch_status(s, patience, &fetched, &err))
         return cli_fail("%s", err.text);
-    const enum bal_code code = bal_watch_read(&watch, fetched.body, fetched.length, s->url, &err);
-    bal_watch_free(&watch);
+    const enum bal_code code = bli_watch_read(&watch, fetched.body, fetched.length, s->url, &err);
+    bli_watch_free(&watch);
     const int status = code ? cli_fail("%s", err.text) : cli_print("", fetched.body, fetched.length);
     free(fetched.body);
     return status;
@@ -320,8 +320,8 @@ static enum bal_code resolve_all(struct watching *w, char **urls, struct bal_err
     for (size_t i = 0; i < w->sources && !code; i++) {
         struct watch_source *s = &w->source[i];
         s->url = urls[i];
-        code = bal_load_target_parse(&s->target, s->url, err);
-        code = code ? code : bal_load_target_resolve(&s->target, err);
+        code = bli_load_target_parse(&s->target, s->url, err);
+        code = code ? code : bli_load_target_resolve(&s->target, err);
         name_past(s);
     }
     return code;
@@ -336,7 +336,7 @@ static int watch_main(const struct cli_command *command, int argc, char **argv) 
         return status;
     if (operands == 0)
         return cli_fail("watch: name the URL of ballast_status: ballast watch http://127.0.0.1:8080/ballast");
-    if (args.format != BAL_FORM_TEXT && args.format != BAL_FORM_JSON)
+    if (args.format != BLI_FORM_TEXT && args.format != BLI_FORM_JSON)
         return cli_fail("--format: write text or json");
     struct watching w = {&args, (size_t)operands, calloc((size_t)operands, sizeof *w.source), is_utf8()};
     if (!w.source)
@@ -346,11 +346,11 @@ static int watch_main(const struct cli_command *command, int argc, char **argv) 
         return cli_fail("%s", err.text);
     }
     cli_catch_signals();
-    status = args.format == BAL_FORM_JSON ? watch_json(&w) : watch_text(&w);
+    status = args.format == BLI_FORM_JSON ? watch_json(&w) : watch_text(&w);
     for (size_t i = 0; i < w.sources; i++) {
-        bal_watch_free(&w.source[i].before);
-        bal_watch_free(&w.source[i].now);
-        bal_watch_free_history(&w.source[i].history);
+        bli_watch_free(&w.source[i].before);
+        bli_watch_free(&w.source[i].now);
+        bli_watch_free_history(&w.source[i].history);
     }
     free(w.source);
     return status;

@@ -24,13 +24,13 @@ static void print_word(const char *word, FILE *out) {
     fputc('\'', out);
 }
 
-bool cli_command_text(int argc, char *const *argv, struct bal_strbuf *text) {
-    if (!bal_strbuf_open(text))
+bool cli_command_text(int argc, char *const *argv, struct bli_strbuf *text) {
+    if (!bli_strbuf_open(text))
         return false;
     fputs("ballast", text->stream);
     for (int i = 0; i < argc; i++) {
         fputc(' ', text->stream);
         print_word(argv[i], text->stream);
     }
-    return bal_strbuf_close(text);
+    return bli_strbuf_close(text);
 }

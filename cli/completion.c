@@ -8,8 +8,8 @@
 #include <string.h>
 
 static void put_policies(FILE *out) {
-    for (size_t i = 0; bal_scheme_at(i); i++)
-        fprintf(out, "%s%s", i ? " " : "", bal_scheme_at(i)->name);
+    for (size_t i = 0; bli_scheme_at(i); i++)
+        fprintf(out, "%s%s", i ? " " : "", bli_scheme_at(i)->name);
 }
 
 static void put_commands(FILE *out) {
@@ -42,9 +42,9 @@ static bool equals(const char *argument, const char *name) {
 }
 
 /* What may stand behind an option that takes a value; nothing is known of most. */
-static void put_values(const struct bal_option *option, FILE *out) {
-    char help[BAL_OPTION_HELP];
-    bal_option_help(option, help);
+static void put_values(const struct bli_option *option, FILE *out) {
+    char help[BLI_OPTION_HELP];
+    bli_option_help(option, help);
     fprintf(out, "        --%s) ", option->name);
     if (equals(option->argument, "FILE") || equals(option->argument, "DIR")) {
         fputs("files=yes", out);
@@ -82,7 +82,7 @@ static void put_operands(const struct cli_command *command, FILE *out) {
 }
 
 static void put_command(const struct cli_command *command, FILE *out) {
-    struct bal_options options;
+    struct bli_options options;
     cli_command_options(command, &options);
     fprintf(out, "    1%s)\n        options='", command->name);
     for (size_t i = 0; i < options.count; i++)

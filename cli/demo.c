@@ -4,7 +4,7 @@
 #include "commands.h"
 #include "std_streams.h"
 
-const struct bal_question_kind *const bal_question_kinds[] = {&bal_question_compare, NULL};
+const struct bli_question_kind *const bli_question_kinds[] = {&bli_question_compare, NULL};
 const struct cli_command *const cli_commands[] = {&cmd_compare};
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 

@@ -17,7 +17,7 @@ const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 /* The command that a thread is running, and its output so far. */
 struct call {
     const struct bal_command_caller *asker;
-    struct bal_strbuf output, failure, warnings;
+    struct bli_strbuf output, failure, warnings;
     unsigned failures; /* lines of failure */
 };
 static _Thread_local struct call *now;
@@ -83,17 +83,17 @@ int bal_command_run(int count, char **words, const struct bal_command_caller *as
     struct call call = {.asker = asker};
     struct call *const outer = now;
     *answer = (struct bal_command_result){0};
-    bool whole = bal_strbuf_open(&call.output);
-    whole = bal_strbuf_open(&call.failure) && whole;
-    whole = bal_strbuf_open(&call.warnings) && whole;
+    bool whole = bli_strbuf_open(&call.output);
+    whole = bli_strbuf_open(&call.failure) && whole;
+    whole = bli_strbuf_open(&call.warnings) && whole;
     now = &call;
-    const struct bal_locale_swap swap = bal_locale_enter_c();
+    const struct bli_locale_swap swap = bli_locale_enter_c();
     const int status = whole ? run_words(count, words) : CLI_BAD_INPUT;
-    bal_locale_leave(swap);
+    bli_locale_leave(swap);
     now = outer;
-    whole = bal_strbuf_close(&call.output) && whole;
-    whole = bal_strbuf_close(&call.failure) && whole;
-    whole = bal_strbuf_close(&call.warnings) && whole;
+    whole = bli_strbuf_close(&call.output) && whole;
+    whole = bli_strbuf_close(&call.failure) && whole;
+    whole = bli_strbuf_close(&call.warnings) && whole;
     *answer = (struct bal_command_result){status, call.output.text, call.failure.text, call.warnings.text};
     if (whole)
         return 0;

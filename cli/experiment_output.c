@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-static enum bal_code set_mode(struct cli_trials *trials, enum bal_mode mode, struct bal_error *err) {
-    if (trials->mode != BAL_MODE_PLAIN && trials->mode != mode)
+static enum bal_code set_mode(struct cli_trials *trials, enum bli_mode mode, struct bal_error *err) {
+    if (trials->mode != BLI_MODE_PLAIN && trials->mode != mode)
         return bal_fail(err, BAL_E_MODEL, "quick or full, not both");
     trials->mode = mode;
     return BAL_OK;
@@ -16,56 +16,56 @@ static enum bal_code set_mode(struct cli_trials *trials, enum bal_mode mode, str
 
 enum bal_code cli_set_quick(void *into, const char *value, struct bal_error *err) {
     (void)value;
-    return set_mode(into, BAL_MODE_QUICK, err);
+    return set_mode(into, BLI_MODE_QUICK, err);
 }
 
 enum bal_code cli_set_full(void *into, const char *value, struct bal_error *err) {
     (void)value;
-    return set_mode(into, BAL_MODE_FULL, err);
+    return set_mode(into, BLI_MODE_FULL, err);
 }
 
-static enum bal_code print_results(struct bal_store *store, const struct bal_experiment *e,
-                                   const struct bal_judged *judged, const struct cli_results *results,
+static enum bal_code print_results(struct bli_store *store, const struct bli_experiment *e,
+                                   const struct bli_judged *judged, const struct cli_results *results,
                                    FILE *out, struct bal_error *err) {
     switch (results->format) {
-    case BAL_FORM_CSV:
-        return bal_outcome_csv(store, e, results->seconds, out, err);
-    case BAL_FORM_JSON:
-        return bal_outcome_json(store, e, judged, out, err);
-    case BAL_FORM_TEXT:
-    case BAL_FORM_MARKDOWN:
+    case BLI_FORM_CSV:
+        return bli_outcome_csv(store, e, results->seconds, out, err);
+    case BLI_FORM_JSON:
+        return bli_outcome_json(store, e, judged, out, err);
+    case BLI_FORM_TEXT:
+    case BLI_FORM_MARKDOWN:
         break;
     }
-    return bal_outcome_text(store, e, judged, bal_form_style(results->format), out, err);
+    return bli_outcome_text(store, e, judged, bli_form_style(results->format), out, err);
 }
 
 /* The claims are judged once, for what is printed and for the exit status. */
-static enum bal_code judge_and_print(struct bal_store *store, const struct bal_experiment *e,
-                                     const struct cli_results *results, struct bal_tally *tally, FILE *out,
+static enum bal_code judge_and_print(struct bli_store *store, const struct bli_experiment *e,
+                                     const struct cli_results *results, struct bli_tally *tally, FILE *out,
                                      struct bal_error *err) {
-    struct bal_judged *judged;
-    enum bal_code code = bal_judgements_new(store, e, &judged, err);
+    struct bli_judged *judged;
+    enum bal_code code = bli_judgements_new(store, e, &judged, err);
     if (!code)
         code = print_results(store, e, judged, results, out, err);
     if (!code)
-        bal_tally_add(tally, e, judged);
+        bli_tally_add(tally, e, judged);
     free(judged);
     return code;
 }
 
-int cli_print_experiment(struct bal_store *store, const struct bal_experiment *experiment,
+int cli_print_experiment(struct bli_store *store, const struct bli_experiment *experiment,
                          const struct cli_results *results, struct cli_output *output) {
     struct bal_error err = {0};
-    struct bal_tally tally = {0};
+    struct bli_tally tally = {0};
     FILE *out = output->stream;
     const enum bal_code code = !results->raw ? judge_and_print(store, experiment, results, &tally, out, &err)
-                               : results->format == BAL_FORM_JSON
-                                   ? bal_raw_json(store, experiment, *results->raw, out, &err)
-                                   : bal_raw_csv(store, experiment, *results->raw, out, &err);
+                               : results->format == BLI_FORM_JSON
+                                   ? bli_raw_json(store, experiment, *results->raw, out, &err)
+                                   : bli_raw_csv(store, experiment, *results->raw, out, &err);
     if (code) {
         cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
     const int status = cli_output_close(output);
-    return status ? status : bal_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;
+    return status ? status : bli_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;
 }

@@ -10,7 +10,7 @@
 
 /* How trials are run. The request of a command that runs them begins with it. */
 struct cli_trials {
-    enum bal_mode mode;
+    enum bli_mode mode;
     double threads; /* 0: one for each processor */
     bool quiet;
 };
@@ -18,30 +18,30 @@ struct cli_trials {
 #define CLI_STORE_OPTION(type)                                                                               \
     {                                                                                                        \
         "db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)",                     \
-            BAL_STORES_TEXT(type, db)                                                                        \
+            BLI_STORES_TEXT(type, db)                                                                        \
     }
 #define CLI_TRIAL_OPTIONS                                                                                    \
     {"quick", NULL, "with what the file says under quick", cli_set_quick},                                   \
         {"full", NULL, "with what the file says under full", cli_set_full}, CLI_THREADS_OPTION
 /* Of a member `results` of the request, a struct cli_results. */
 #define CLI_RESULT_OPTIONS(type)                                                                             \
-    {"format", "FORM", "text, markdown, csv or json (default text)", BAL_STORES_FORM(type, results.format)}, \
+    {"format", "FORM", "text, markdown, csv or json (default text)", BLI_STORES_FORM(type, results.format)}, \
     {                                                                                                        \
         "output", "FILE", "write the results there (default: standard output)",                              \
-            BAL_STORES_TEXT(type, results.output)                                                            \
+            BLI_STORES_TEXT(type, results.output)                                                            \
     }
 #define CLI_SECONDS_OPTION(type)                                                                             \
     {                                                                                                        \
         "seconds", NULL, "csv: add the processor time, which differs from run to run",                       \
-            BAL_STORES_FLAG(type, results.seconds)                                                           \
+            BLI_STORES_FLAG(type, results.seconds)                                                           \
     }
 #define CLI_THREADS_OPTION                                                                                   \
     {                                                                                                        \
         "threads", "K", "threads to use (default: all processors); results do not depend on it",             \
-            BAL_STORES_WHOLE(struct cli_trials, threads, 1, 1024, "a whole number from 1 to 1024")           \
+            BLI_STORES_WHOLE(struct cli_trials, threads, 1, 1024, "a whole number from 1 to 1024")           \
     }
 #define CLI_QUIET_OPTION                                                                                     \
-    { "quiet", NULL, "no progress bar", BAL_STORES_FLAG(struct cli_trials, quiet) }
+    { "quiet", NULL, "no progress bar", BLI_STORES_FLAG(struct cli_trials, quiet) }
 
 /* Setters of --quick and --full; into is a struct cli_trials. */
 enum bal_code cli_set_quick(void *into, const char *value, struct bal_error *err);
@@ -49,15 +49,15 @@ enum bal_code cli_set_full(void *into, const char *value, struct bal_error *err)
 
 /* How results are wanted. */
 struct cli_results {
-    enum bal_form format;
+    enum bli_form format;
     const char *output;           /* NULL: standard output */
-    const enum bal_raw_kind *raw; /* NULL: results; else what they were computed from, as csv or JSON */
+    const enum bli_raw_kind *raw; /* NULL: results; else what they were computed from, as csv or JSON */
     bool seconds;                 /* csv: with a column that differs from run to run */
 };
 
 /* Prints all results that the store has of the experiment to an open output, and closes it. Returns the exit
  * status: CLI_OUTCOME when a claim or a finding does not hold. */
-int cli_print_experiment(struct bal_store *store, const struct bal_experiment *experiment,
+int cli_print_experiment(struct bli_store *store, const struct bli_experiment *experiment,
                          const struct cli_results *results, struct cli_output *output);
 
 #endif

@@ -30,9 +30,9 @@ const struct cli_command *cli_find_command(const char *given) {
 int cli_unknown_command(const char *name) {
     char list[500] = "";
     size_t used = 0;
-    struct bal_nearest nearest = {.text = name, .length = strlen(name)};
+    struct bli_nearest nearest = {.text = name, .length = strlen(name)};
     for (size_t i = 0; i < cli_command_count && used < sizeof list; i++) {
-        bal_nearest_offer(&nearest, cli_commands[i]->name);
+        bli_nearest_offer(&nearest, cli_commands[i]->name);
         used +=
             (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", cli_commands[i]->name);
     }

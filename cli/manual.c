@@ -10,8 +10,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Paragraphs, with an empty line between them: backslashes, and control characters at the start of a line, must
- * be escaped; every sentence begins a new line. */
+/* Paragraphs, with an empty line between them: backslashes, and control characters at the start of a line,
+ * must be escaped; every sentence begins a new line. */
 static void put_text(const char *text, FILE *out) {
     bool line_start = true;
     for (const char *c = text; *c; c++) {
@@ -47,18 +47,18 @@ static void put_argument(const char *text, FILE *out) {
 }
 
 static void put_options(const struct cli_command *command, FILE *out) {
-    struct bal_options options;
+    struct bli_options options;
     cli_command_options(command, &options);
     if (options.count == 0)
         return;
     for (size_t i = 0; i < options.count; i++) {
-        const char *head = bal_option_head(&options, i);
+        const char *head = bli_option_head(&options, i);
         if (head && i > 0)
             fprintf(out, ".El\n.Pp\n%s:\n", head);
         if (head)
             fputs(".Bl -tag -width Ds\n", out);
-        char help[BAL_OPTION_HELP];
-        bal_option_help(&options.option[i], help);
+        char help[BLI_OPTION_HELP];
+        bli_option_help(&options.option[i], help);
         fprintf(out, ".It Fl -%s", options.option[i].name);
         if (options.option[i].argument)
             fprintf(out, " Ar %s", options.option[i].argument);
@@ -105,18 +105,18 @@ static void put_policies(FILE *out) {
         ".Sh POLICIES\nA policy is written\n.Ar name\nor\n.Ar name : Ns Ar key Ns = Ns Ar value , Ns ... ;\n"
         ".Ql ballast policies NAME\ntells everything about one.\n.Bl -tag -width Ds\n",
         out);
-    for (size_t i = 0; bal_scheme_at(i); i++)
-        put_row(bal_scheme_at(i)->name, bal_scheme_at(i)->summary, out);
+    for (size_t i = 0; bli_scheme_at(i); i++)
+        put_row(bli_scheme_at(i)->name, bli_scheme_at(i)->summary, out);
     fputs(".El\n", out);
 }
 
 static void put_laws(FILE *out) {
     fputs(".Sh LAWS\nSizes of jobs:\n.Bl -tag -width Ds\n", out);
-    for (size_t i = 0; i < bal_dist_count; i++)
-        put_row(bal_dist_table[i].usage, bal_dist_table[i].summary, out);
+    for (size_t i = 0; i < bli_dist_count; i++)
+        put_row(bli_dist_table[i].usage, bli_dist_table[i].summary, out);
     fputs(".El\n.Pp\nBatches and capacities in slotted time:\n.Bl -tag -width Ds\n", out);
-    for (size_t i = 0; i < bal_batch_count; i++)
-        put_row(bal_batch_table[i].usage, bal_batch_table[i].summary, out);
+    for (size_t i = 0; i < bli_batch_count; i++)
+        put_row(bli_batch_table[i].usage, bli_batch_table[i].summary, out);
     fputs(".El\n", out);
 }
 

@@ -69,7 +69,7 @@ struct announcement {
     char version[32];
 };
 
-static void receive_experiment(struct bal_experiment **experiment) {
+static void receive_experiment(struct bli_experiment **experiment) {
     struct announcement announcement;
     MPI_Bcast(&announcement, sizeof announcement, MPI_BYTE, 0, MPI_COMM_WORLD);
     *experiment = NULL;
@@ -84,8 +84,8 @@ static void receive_experiment(struct bal_experiment **experiment) {
     if (strcmp(announcement.version, BALLAST_VERSION) != 0)
         status = cli_fail("rank %d runs version " BALLAST_VERSION ", rank 0 version %.31s; use the same",
                           rank, announcement.version);
-    else if (bal_experiment_parse(text, (size_t)announcement.length, "experiment",
-                                  (enum bal_mode)announcement.mode, experiment, &err))
+    else if (bli_experiment_parse(text, (size_t)announcement.length, "experiment",
+                                  (enum bli_mode)announcement.mode, experiment, &err))
         status = cli_fail("rank %d: %s", rank, err.text);
     free(text);
     if (status)
@@ -93,28 +93,28 @@ static void receive_experiment(struct bal_experiment **experiment) {
 }
 
 struct buffers {
-    struct bal_histogram histogram[BAL_DISTRIBUTIONS];
-    uint8_t bytes[BAL_PACKED_TRIAL];
+    struct bli_histogram histogram[BLI_DISTRIBUTIONS];
+    uint8_t bytes[BLI_PACKED_TRIAL];
 };
 
 /* Does a task and reports it. */
-static void run_task(const struct bal_experiment *e, const struct bal_task *task, struct buffers *buffers) {
+static void run_task(const struct bli_experiment *e, const struct bli_task *task, struct buffers *buffers) {
     memset(buffers->histogram, 0, sizeof buffers->histogram);
-    struct bal_trial trial = {.jobs = 0};
-    bal_trial_keep(&trial, buffers->histogram);
+    struct bli_trial trial = {.jobs = 0};
+    bli_trial_keep(&trial, buffers->histogram);
     struct bal_error err = {0};
-    if (bal_task_run(e, task, cli_stop_flag(), &trial, &err))
+    if (bli_task_run(e, task, cli_stop_flag(), &trial, &err))
         MPI_Send(&err, sizeof err, MPI_BYTE, 0, FAILED, MPI_COMM_WORLD);
     else
-        MPI_Send(buffers->bytes, (int)bal_pack_trial(&trial, buffers->bytes), MPI_BYTE, 0, RESULT,
+        MPI_Send(buffers->bytes, (int)bli_pack_trial(&trial, buffers->bytes), MPI_BYTE, 0, RESULT,
                  MPI_COMM_WORLD);
 }
 
 /* Does what rank 0 hands out of one sweep. */
-static void run_tasks(const struct bal_experiment *e, struct buffers *buffers) {
+static void run_tasks(const struct bli_experiment *e, struct buffers *buffers) {
     MPI_Send(NULL, 0, MPI_BYTE, 0, READY, MPI_COMM_WORLD);
     for (;;) {
-        struct bal_task task;
+        struct bli_task task;
         MPI_Status about;
         MPI_Recv(&task, sizeof task, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &about);
         if (about.MPI_TAG != TASK)
@@ -125,13 +125,13 @@ static void run_tasks(const struct bal_experiment *e, struct buffers *buffers) {
 
 /* A paper has several experiments. */
 static void run_worker(void) {
-    struct bal_experiment *e;
+    struct bli_experiment *e;
     struct buffers *buffers = malloc(sizeof *buffers);
     if (!buffers)
         MPI_Abort(MPI_COMM_WORLD, CLI_BAD_INPUT);
     for (receive_experiment(&e); e; receive_experiment(&e)) {
         run_tasks(e, buffers);
-        bal_experiment_free(e);
+        bli_experiment_free(e);
     }
     free(buffers);
 }
@@ -153,7 +153,7 @@ int cli_mpi_join(void) {
 
 /* ---- rank 0 ---- */
 
-static void broadcast_experiment(const struct bal_experiment *e) {
+static void broadcast_experiment(const struct bli_experiment *e) {
     struct announcement announcement = {.length = e ? (int64_t)strlen(e->spec) : -1, .mode = e ? e->mode : 0};
     strncpy(announcement.version, BALLAST_VERSION, sizeof announcement.version - 1);
     MPI_Bcast(&announcement, sizeof announcement, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -169,8 +169,8 @@ void cli_mpi_leave(void) {
 }
 
 struct coordinator {
-    struct bal_sweep *sweep;
-    struct bal_task *task; /* of each rank */
+    struct bli_sweep *sweep;
+    struct bli_task *task; /* of each rank */
     bool *waiting;         /* for something to do */
     int active;            /* ranks that have not been told to exit */
     struct buffers buffers;
@@ -178,11 +178,11 @@ struct coordinator {
 
 /* Sends the rank its next task or the message to exit, or leaves it waiting. */
 static void send_next_task(struct coordinator *coordinator, int worker) {
-    const enum bal_next next = bal_sweep_next(coordinator->sweep, &coordinator->task[worker]);
-    coordinator->waiting[worker] = next == BAL_NEXT_WAIT;
-    if (next == BAL_NEXT_WAIT)
+    const enum bli_next next = bli_sweep_next(coordinator->sweep, &coordinator->task[worker]);
+    coordinator->waiting[worker] = next == BLI_NEXT_WAIT;
+    if (next == BLI_NEXT_WAIT)
         return;
-    const bool task = next == BAL_NEXT_TASK;
+    const bool task = next == BLI_NEXT_TASK;
     MPI_Send(&coordinator->task[worker], task ? (int)sizeof coordinator->task[worker] : 0, MPI_BYTE, worker,
              task ? TASK : END, MPI_COMM_WORLD);
     coordinator->active -= !task;
@@ -191,13 +191,13 @@ static void send_next_task(struct coordinator *coordinator, int worker) {
 static void add_result(struct coordinator *coordinator, int worker, size_t size) {
     struct buffers *buffers = &coordinator->buffers;
     memset(buffers->histogram, 0, sizeof buffers->histogram);
-    struct bal_trial trial = {.jobs = 0};
-    bal_trial_keep(&trial, buffers->histogram);
+    struct bli_trial trial = {.jobs = 0};
+    bli_trial_keep(&trial, buffers->histogram);
     struct bal_error err = {0};
-    const bool good = bal_unpack_trial(buffers->bytes, size, &trial);
+    const bool good = bli_unpack_trial(buffers->bytes, size, &trial);
     if (!good)
         bal_fail(&err, BAL_E_FORMAT, "rank %d sent a result that cannot be read", worker);
-    bal_sweep_add_trial(coordinator->sweep, &coordinator->task[worker], good ? &trial : NULL, &err);
+    bli_sweep_add_trial(coordinator->sweep, &coordinator->task[worker], good ? &trial : NULL, &err);
 }
 
 static void receive_message(struct coordinator *coordinator, const MPI_Status *about) {
@@ -212,7 +212,7 @@ static void receive_message(struct coordinator *coordinator, const MPI_Status *a
     } else if (about->MPI_TAG == FAILED) {
         struct bal_error err;
         memcpy(&err, buffers->bytes, sizeof err);
-        bal_sweep_add_trial(coordinator->sweep, &coordinator->task[worker], NULL, &err);
+        bli_sweep_add_trial(coordinator->sweep, &coordinator->task[worker], NULL, &err);
     }
     send_next_task(coordinator, worker);
 }
@@ -234,12 +234,12 @@ static void coordinate(struct coordinator *coordinator) {
 }
 
 static void *compute_trials(void *sweep) {
-    bal_sweep_work(sweep);
+    bli_sweep_work(sweep);
     return NULL;
 }
 
-enum bal_code cli_mpi_sweep(const struct bal_experiment *experiment, struct bal_store *store,
-                            const struct bal_sweep_options *options, struct bal_error *err) {
+enum bal_code cli_mpi_sweep(const struct bli_experiment *experiment, struct bli_store *store,
+                            const struct bli_sweep_options *options, struct bal_error *err) {
     struct coordinator *coordinator = calloc(1, sizeof *coordinator);
     enum bal_code code = BAL_E_MEMORY;
     if (!coordinator)
@@ -247,7 +247,7 @@ enum bal_code cli_mpi_sweep(const struct bal_experiment *experiment, struct bal_
     coordinator->task = calloc((size_t)ranks, sizeof *coordinator->task);
     coordinator->waiting = calloc((size_t)ranks, sizeof *coordinator->waiting);
     code = coordinator->task && coordinator->waiting
-               ? bal_sweep_new(experiment, store, options, &coordinator->sweep, err)
+               ? bli_sweep_new(experiment, store, options, &coordinator->sweep, err)
                : bal_fail(err, code, "not enough memory");
     if (!code) {
         broadcast_experiment(experiment);
@@ -257,10 +257,10 @@ enum bal_code cli_mpi_sweep(const struct bal_experiment *experiment, struct bal_
         if (started)
             pthread_join(thread, NULL);
         else
-            bal_sweep_work(coordinator->sweep);
-        code = bal_sweep_finish(coordinator->sweep, err);
+            bli_sweep_work(coordinator->sweep);
+        code = bli_sweep_finish(coordinator->sweep, err);
     }
-    bal_sweep_free(coordinator->sweep);
+    bli_sweep_free(coordinator->sweep);
     free(coordinator->task);
     free(coordinator->waiting);
     free(coordinator);
@@ -279,9 +279,9 @@ bool cli_is_mpi(void) {
     return false;
 }
 
-enum bal_code cli_mpi_sweep(const struct bal_experiment *experiment, struct bal_store *store,
-                            const struct bal_sweep_options *options, struct bal_error *err) {
-    return bal_sweep_run(experiment, store, options, err);
+enum bal_code cli_mpi_sweep(const struct bli_experiment *experiment, struct bli_store *store,
+                            const struct bli_sweep_options *options, struct bal_error *err) {
+    return bli_sweep_run(experiment, store, options, err);
 }
 
 void cli_mpi_leave(void) {

@@ -21,9 +21,9 @@ int cli_mpi_check_alone(const char *command);
 /* Are there other ranks to work with? */
 bool cli_is_mpi(void);
 
-/* As bal_sweep_run, with all ranks. */
-enum bal_code cli_mpi_sweep(const struct bal_experiment *experiment, struct bal_store *store,
-                            const struct bal_sweep_options *options, struct bal_error *err);
+/* As bli_sweep_run, with all ranks. */
+enum bal_code cli_mpi_sweep(const struct bli_experiment *experiment, struct bli_store *store,
+                            const struct bli_sweep_options *options, struct bal_error *err);
 
 /* Rank 0 calls this at the end: the other ranks exit. */
 void cli_mpi_leave(void);

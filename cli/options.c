@@ -13,7 +13,7 @@
 static void vreport(void (*tell)(const char *text), const char *format, va_list args) {
     char text[4096]; /* not from the heap: it may be full */
     vsnprintf(text, sizeof text, format, args);
-    bal_utf8_tame(text, "");
+    bli_utf8_tame(text, "");
     tell(text);
 }
 
@@ -38,21 +38,21 @@ void cli_warn(const char *format, ...) {
 
 /* ---- the options of a command ---- */
 
-void cli_command_options(const struct cli_command *command, struct bal_options *options) {
-    const struct bal_question_kind *kind = command->question;
-    bal_options_expand(options, command->name, kind ? kind->options : command->options,
+void cli_command_options(const struct cli_command *command, struct bli_options *options) {
+    const struct bli_question_kind *kind = command->question;
+    bli_options_expand(options, command->name, kind ? kind->options : command->options,
                        kind ? kind->option_count : command->option_count);
 }
 
 /* ---- reading them ---- */
 
-static int unknown_option(const struct bal_options *options, const char *given) {
+static int unknown_option(const struct bli_options *options, const char *given) {
     char list[1000] = "";
     size_t used = 0;
     const char *name = given + strspn(given, "-");
-    struct bal_nearest nearest = {.text = name, .length = strcspn(name, "=")};
+    struct bli_nearest nearest = {.text = name, .length = strcspn(name, "=")};
     for (size_t i = 0; i < options->count && used < sizeof list; i++) {
-        bal_nearest_offer(&nearest, options->option[i].name);
+        bli_nearest_offer(&nearest, options->option[i].name);
         used += (size_t)snprintf(list + used, sizeof list - used, "%s--%s", i ? " " : "",
                                  options->option[i].name);
     }
@@ -63,18 +63,18 @@ static int unknown_option(const struct bal_options *options, const char *given) 
                     used ? " " : "");
 }
 
-static int missing_value(const struct bal_option *option) {
-    char help[BAL_OPTION_HELP];
-    bal_option_help(option, help);
+static int missing_value(const struct bli_option *option) {
+    char help[BLI_OPTION_HELP];
+    bli_option_help(option, help);
     return cli_fail("--%s: a value is missing: --%s %s (%s)", option->name, option->name, option->argument,
                     help);
 }
 
 /* Takes the option at argv[i]; returns how many arguments it used up, or -1 after printing an error. */
-static int parse_option(const struct bal_options *options, int argc, char **argv, int i, void *into) {
+static int parse_option(const struct bli_options *options, int argc, char **argv, int i, void *into) {
     const char *name = argv[i] + 2;
     const size_t length = strcspn(name, "=");
-    const struct bal_option *option = bal_option_find(options, name, length);
+    const struct bli_option *option = bli_option_find(options, name, length);
     if (!option) {
         unknown_option(options, argv[i]);
         return -1;
@@ -90,7 +90,7 @@ static int parse_option(const struct bal_options *options, int argc, char **argv
     }
     const char *value = !option->argument ? "" : attached ? name + length + 1 : argv[i + 1];
     struct bal_error err = {0};
-    if (bal_option_set(option, value, into, &err)) {
+    if (bli_option_set(option, value, into, &err)) {
         cli_fail("--%s %.200s: %s", option->name, value, err.text);
         return -1;
     }
@@ -98,18 +98,18 @@ static int parse_option(const struct bal_options *options, int argc, char **argv
 }
 
 static int print_help(const struct cli_command *command) {
-    struct bal_strbuf help;
-    if (bal_strbuf_open(&help))
+    struct bli_strbuf help;
+    if (bli_strbuf_open(&help))
         cli_print_help(command, help.stream);
-    if (!bal_strbuf_close(&help))
+    if (!bli_strbuf_close(&help))
         return cli_no_memory();
     const int status = cli_print("", help.text, help.size);
-    bal_strbuf_discard(&help);
+    bli_strbuf_discard(&help);
     return status;
 }
 
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *into, int most, int *operands) {
-    struct bal_options table;
+    struct bli_options table;
     cli_command_options(command, &table);
     int count = 0;
     bool options = true;
@@ -120,7 +120,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
         } else if (options && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
             return print_help(command);
         } else if (options && strcmp(argv[i], "-o") == 0 &&
-                   bal_option_find(&table, "output", strlen("output"))) {
+                   bli_option_find(&table, "output", strlen("output"))) {
             static char output[] = "--output";
             argv[i] = output;
         } else if (options && strncmp(argv[i], "--", 2) == 0) {
@@ -147,20 +147,20 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
 enum { HELP_INDENT = 27, HELP_WIDTH = 112 };
 
 void cli_print_help(const struct cli_command *command, FILE *out) {
-    struct bal_options options;
+    struct bli_options options;
     cli_command_options(command, &options);
     fprintf(out, "usage: ballast %s%s%s%s\n\n%s\n", command->name, *command->operands ? " " : "",
             command->operands, options.count ? " [options]" : "", command->description);
     for (size_t i = 0; i < options.count; i++) {
-        const struct bal_option *option = &options.option[i];
-        const char *head = bal_option_head(&options, i);
+        const struct bli_option *option = &options.option[i];
+        const char *head = bli_option_head(&options, i);
         if (head)
             fprintf(out, "\n%s:\n", head);
-        char left[64], help[BAL_OPTION_HELP];
+        char left[64], help[BLI_OPTION_HELP];
         snprintf(left, sizeof left, "  --%s%s%s", option->name, option->argument ? " " : "",
                  option->argument ? option->argument : "");
-        bal_option_help(option, help);
-        bal_table_wrap_at(left, help, HELP_INDENT, HELP_WIDTH, out);
+        bli_option_help(option, help);
+        bli_table_wrap_at(left, help, HELP_INDENT, HELP_WIDTH, out);
     }
     if (command->examples)
         fprintf(out, "\nexamples:\n%s", command->examples);

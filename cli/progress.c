@@ -32,7 +32,7 @@ static void cut_line(char *line) {
     unsigned room = told ? size.ws_col - 1u : COLUMNS - 1;
     const char *at = line;
     while (*at && room--)
-        bal_utf8_decode(&at, NULL);
+        bli_utf8_decode(&at, NULL);
     line[at - line] = '\0';
 }
 
@@ -52,7 +52,7 @@ void cli_progress_show(void *context, double part) {
     if (part > 0.02 && elapsed > 0.5)
         snprintf(left, sizeof left, ", %.0f s left", ceil(elapsed * (1 - part) / part));
     const int done = (int)(part * WIDTH);
-    bal_utf8_tame(progress->note, "");
+    bli_utf8_tame(progress->note, "");
     snprintf(line, sizeof line, "[%.*s%*s] %3.0f %%%s%s%s", done, "##############################",
              WIDTH - done, "", 100 * part, *progress->note ? ", " : "", progress->note, left);
     cut_line(line);

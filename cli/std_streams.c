@@ -42,7 +42,7 @@ void cli_report_warning(const char *text) {
 }
 
 int cli_print(const char *what, const char *text, size_t size) {
-    if (fflush(stdout) == 0 && bal_file_write_all(STDOUT_FILENO, text, size))
+    if (fflush(stdout) == 0 && bli_file_write_all(STDOUT_FILENO, text, size))
         return CLI_OK;
     return cli_fail_printing(what);
 }

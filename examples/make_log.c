@@ -36,7 +36,7 @@ struct endpoint {
     const char *path;
     double share;     /* of the requests */
     const char *text; /* the law, in seconds */
-    struct bal_dist dist;
+    struct bli_dist dist;
 };
 
 static struct endpoint shop[ENDPOINTS] = {
@@ -302,7 +302,7 @@ static double prepare(const struct wish *wish) {
     double mean = 0;
     for (int i = 0; i < ENDPOINTS; i++) {
         struct bal_error err;
-        if (bal_dist_parse(shop[i].text, &shop[i].dist, &err))
+        if (bli_dist_parse(shop[i].text, &shop[i].dist, &err))
             fail(err.text, shop[i].text);
         mean += shop[i].share > 0 ? shop[i].share * shop[i].dist.mean : 0;
     }
@@ -312,7 +312,7 @@ static double prepare(const struct wish *wish) {
         return mean;
     const double wanted = wish->servers * wish->load * wish->hours * 3600 / (double)wish->lines;
     for (int i = 0; i < ENDPOINTS; i++)
-        bal_dist_scale(&shop[i].dist, wanted / mean);
+        bli_dist_scale(&shop[i].dist, wanted / mean);
     return wanted;
 }
 
@@ -326,7 +326,7 @@ static void print_truth(const struct wish *wish, double mean) {
         if (shop[i].share > 0)
             fprintf(stderr, "%-16s %4.0f %%  %-28s mean %g s, squared coefficient of variation %.4g\n",
                     shop[i].path, 100 * shop[i].share, shop[i].text, shop[i].dist.mean,
-                    bal_dist_moment(&shop[i].dist, 2) / (shop[i].dist.mean * shop[i].dist.mean) - 1);
+                    bli_dist_moment(&shop[i].dist, 2) / (shop[i].dist.mean * shop[i].dist.mean) - 1);
 }
 
 static const struct endpoint *draw_endpoint(struct bal_rng *rng) {
@@ -366,36 +366,36 @@ static void serve(struct fleet *fleet, struct request *request) {
 }
 
 static void print_log(const struct wish *wish, unsigned format, double mean) {
-    struct bal_curve curve;
+    struct bli_curve curve;
     struct bal_error err;
-    if (bal_curve_parse(wish->flat ? "constant" : day, &curve, &err))
+    if (bli_curve_parse(wish->flat ? "constant" : day, &curve, &err))
         fail(err.text, day);
-    struct bal_arrivals how;
-    struct bal_arrival_source arrivals;
+    struct bli_arrivals how;
+    struct bli_arrival_source arrivals;
     struct bal_rng stream, sizes, paths, faults;
     bal_rng_init(&sizes, wish->seed, 0, BAL_STREAM_SIZES);
     bal_rng_init(&paths, wish->seed, 0, PURPOSE_PATHS);
     bal_rng_init(&faults, wish->seed, 0, PURPOSE_FAULTS);
-    const double most = bal_curve_max(&curve), gap = mean / (most * wish->servers * wish->load);
-    if (bal_arrivals_parse(wish->arrivals, &how, &err))
+    const double most = bli_curve_max(&curve), gap = mean / (most * wish->servers * wish->load);
+    if (bli_arrivals_parse(wish->arrivals, &how, &err))
         fail(err.text, wish->arrivals);
     bal_rng_init(&stream, wish->seed, 0, BAL_STREAM_ARRIVALS);
-    bal_arrival_source_init(&arrivals, &how, gap, &stream);
+    bli_arrival_source_init(&arrivals, &how, gap, &stream);
     struct heap heap = {0};
     struct fleet fleet;
     open_fleet(wish, &fleet);
     double seconds = 0;
     int real = 1;
     for (uint64_t i = 0; i < wish->lines;) {
-        seconds = bal_arrival_source_next(&arrivals, seconds);
+        seconds = bli_arrival_source_next(&arrivals, seconds);
         const int64_t since = (int64_t)(seconds * (double)NANOSECONDS);
         const double hour = (double)(since % (24 * HOUR)) / (double)HOUR;
         if (arrivals.first) /* thinning: at the largest rate, some stay, and batches as a whole */
-            real = bal_rng_uniform(&arrivals.rng) * most < bal_curve_at(&curve, hour);
+            real = bal_rng_uniform(&arrivals.rng) * most < bli_curve_at(&curve, hour);
         if (!real)
             continue;
         const struct endpoint *endpoint = draw_endpoint(&paths);
-        const double size = bal_dist_sample(&endpoint->dist, &sizes) * (double)NANOSECONDS;
+        const double size = bli_dist_sample(&endpoint->dist, &sizes) * (double)NANOSECONDS;
         struct request request = {.arrival = MIDNIGHT + since,
                                   .size = size < 1 ? 1 : (int64_t)size,
                                   .path = endpoint->path,

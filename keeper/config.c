@@ -21,7 +21,7 @@ static void check_twins(struct config_reader *r, int list) {
     const struct app_config *app = r->config->app;
     for (size_t i = 0; i < r->config->apps; i++)
         for (size_t j = 0; j < i; j++) {
-            const int node = bal_node_item(r->document, list, i);
+            const int node = bli_node_item(r->document, list, i);
             if (app[i].name && app[j].name && strcmp(app[i].name, app[j].name) == 0)
                 config_mistake(r, node, "name", "there are two apps '%s'", app[i].name);
             if (app[i].id && app[i].id == app[j].id)
@@ -57,29 +57,29 @@ static void read_network_address(struct config_reader *r, int node, const struct
 
 static void read_apps(struct config_reader *r, int node, const struct key *key, void *into) {
     struct config *config = into;
-    if (!config_is_kind(r, node, key->name, BAL_NODE_LIST))
+    if (!config_is_kind(r, node, key->name, BLI_NODE_LIST))
         return;
-    const size_t count = bal_node_count(r->document, node);
+    const size_t count = bli_node_count(r->document, node);
     if (count == 0 || count > CONFIG_APPS_MAX) {
         config_mistake(r, node, key->name, "%zu apps; there should be 1 to %d", count, CONFIG_APPS_MAX);
         return;
     }
-    config->app = bal_arena_take(&config->arena, count, sizeof *config->app);
+    config->app = bli_arena_take(&config->arena, count, sizeof *config->app);
     config->apps = config->app ? count : 0;
     for (size_t i = 0; i < config->apps; i++)
-        config_read_app(r, bal_node_item(r->document, node, i), &config->app[i]);
+        config_read_app(r, bli_node_item(r->document, node, i), &config->app[i]);
     check_twins(r, node);
 }
 
 /* Its keys are checked here, its values with each app that uses them. */
 static void read_defaults(struct config_reader *r, int node, const struct key *key, void *into) {
     (void)into;
-    if (!config_is_kind(r, node, key->name, BAL_NODE_MAP))
+    if (!config_is_kind(r, node, key->name, BLI_NODE_MAP))
         return;
     config_check_names(r, &config_app_table, node);
     static const char *const own[] = {"name", "id"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (bal_node_get(r->document, node, own[i]))
+        if (bli_node_get(r->document, node, own[i]))
             config_mistake(r, node, key->name, "each app needs its own '%s'", own[i]);
 }
 
@@ -177,19 +177,19 @@ static const struct config_table root_table = {"keeper", root_keys, sizeof root_
 
 static void check_whole(struct config_reader *r, int root) {
     const struct config *config = r->config;
-    const bool key = bal_node_get(r->document, root, "key");
-    const bool file = bal_node_get(r->document, root, "key_file");
+    const bool key = bli_node_get(r->document, root, "key");
+    const bool file = bli_node_get(r->document, root, "key_file");
     if (key == file)
         config_mistake(r, root, "key",
                        "there should be one of key and key_file: only signed messages are taken");
-    if (!bal_node_get(r->document, root, "apps"))
+    if (!bli_node_get(r->document, root, "apps"))
         config_mistake(r, root, "apps", "the list of apps is missing");
     config_find_places(r, root);
     if (config->most && config->least > config->most)
-        config_mistake(r, bal_node_get(r->document, root, "least"), "least", "%u is more than most, %u",
+        config_mistake(r, bli_node_get(r->document, root, "least"), "least", "%u is more than most, %u",
                        config->least, config->most);
     if (config->apps && config->least > config->apps)
-        config_mistake(r, bal_node_get(r->document, root, "least"), "least",
+        config_mistake(r, bli_node_get(r->document, root, "least"), "least",
                        "%u is more than there are apps, %zu", config->least, config->apps);
 }
 
@@ -198,18 +198,18 @@ size_t config_parse(const char *text, size_t length, const char *name, const cha
     struct config_reader r = {.name = name, .directory = directory, .report = report, .context = context};
     struct bal_error err = {0};
     r.config = calloc(1, sizeof *r.config);
-    if (!r.config || bal_document_new(text, length, name, &r.document, &err)) {
+    if (!r.config || bli_document_new(text, length, name, &r.document, &err)) {
         report(context, r.config ? err.text : "not enough memory");
         free(r.config);
         return 1;
     }
-    const int root = bal_document_root(r.document);
+    const int root = bli_document_root(r.document);
     config_read_map(&r, &root_table, root, 0, r.config);
-    if (bal_node_kind(r.document, root) == BAL_NODE_MAP)
+    if (bli_node_kind(r.document, root) == BLI_NODE_MAP)
         check_whole(&r, root);
     if (r.config->arena.lost)
         config_mistake(&r, 0, "keeper", "not enough memory");
-    bal_document_free(r.document);
+    bli_document_free(r.document);
     if (r.mistakes)
         config_free(r.config);
     else
@@ -221,7 +221,7 @@ void config_free(struct config *config) {
     if (!config)
         return;
     explicit_bzero(&config->keys, sizeof config->keys);
-    bal_arena_fini(&config->arena);
+    bli_arena_fini(&config->arena);
     free(config);
 }
 

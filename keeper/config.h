@@ -108,7 +108,7 @@ struct replicas_config {
 enum on_exit { EXIT_LEAVE, EXIT_STOP };
 
 struct config {
-    struct bal_arena arena;
+    struct bli_arena arena;
     uint32_t fleet;
     struct bal_keys keys; /* the second is accepted, too */
     bool key_inside;      /* the file itself */

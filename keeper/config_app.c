@@ -54,25 +54,25 @@ static const struct config_table peer_table = {"peer", peer_keys, sizeof peer_ke
 static void read_peer(struct config_reader *r, int node, const struct key *key, void *into) {
     struct peer_config *peer = into;
     config_read_map(r, &peer_table, node, 0, peer);
-    if (bal_node_kind(r->document, node) != BAL_NODE_MAP)
+    if (bli_node_kind(r->document, node) != BLI_NODE_MAP)
         return;
-    const bool id = bal_node_get(r->document, node, "id"), listen = bal_node_get(r->document, node, "listen");
+    const bool id = bli_node_get(r->document, node, "id"), listen = bli_node_get(r->document, node, "listen");
     if (!id && !listen)
         config_mistake(r, node, key->name,
                        "key 'listen' is missing, its listen= in nginx; or 'id', its id in the fleet");
-    if (listen && (id || bal_node_get(r->document, node, "address")))
+    if (listen && (id || bli_node_get(r->document, node, "address")))
         config_mistake(r, node, key->name, "id and address follow from 'listen': leave them out");
 }
 
 static void read_peers(struct config_reader *r, int node, const struct key *key, void *into) {
     struct app_config *app = into;
-    if (!config_is_kind(r, node, key->name, BAL_NODE_LIST))
+    if (!config_is_kind(r, node, key->name, BLI_NODE_LIST))
         return;
-    const size_t count = bal_node_count(r->document, node);
-    app->dispatcher = bal_arena_take(&r->config->arena, count, sizeof *app->dispatcher);
+    const size_t count = bli_node_count(r->document, node);
+    app->dispatcher = bli_arena_take(&r->config->arena, count, sizeof *app->dispatcher);
     app->dispatchers = app->dispatcher ? count : 0;
     for (size_t i = 0; i < app->dispatchers; i++)
-        read_peer(r, bal_node_item(r->document, node, i), key, &app->dispatcher[i]);
+        read_peer(r, bli_node_item(r->document, node, i), key, &app->dispatcher[i]);
 }
 
 static void read_standby_law(struct config_reader *r, int node, const struct key *key, void *into) {
@@ -97,7 +97,7 @@ static const struct config_table standby_table = {"standby", standby_keys,
 /* A time alone is fixed. */
 static void read_standby(struct config_reader *r, int node, const struct key *key, void *into) {
     struct standby *standby = into;
-    if (node && bal_node_kind(r->document, node) == BAL_NODE_MAP)
+    if (node && bli_node_kind(r->document, node) == BLI_NODE_MAP)
         config_read_map(r, &standby_table, node, 0, standby);
     else
         config_read_time(r, node, key, &standby->mean_ns);
@@ -125,7 +125,7 @@ static void read_url(struct config_reader *r, int node, const char *url, struct 
     const char *host = url + strlen("http://");
     const size_t length = strcspn(host, "/");
     if (strncmp(url, "http://", 7) == 0) {
-        check->host = bal_arena_text(&r->config->arena, host, length);
+        check->host = bli_arena_text(&r->config->arena, host, length);
         check->path = host[length] ? config_copy_text(r, host + length) : "/";
         if (address_read(check->host, &check->address) && strspn(check->path, "\r\n ") == 0 &&
             strcspn(check->path, "\r\n ") == strlen(check->path))
@@ -177,7 +177,7 @@ const struct config_table config_time_table = {"times", time_keys, sizeof time_k
 static void read_times(struct config_reader *r, int node, const struct key *key, void *into) {
     struct bal_keeper_config *times = into;
     (void)key;
-    config_read_map(r, &config_time_table, node, bal_node_get(r->document, config_defaults_of(r), "times"),
+    config_read_map(r, &config_time_table, node, bli_node_get(r->document, config_defaults_of(r), "times"),
                     times);
     if (times->back_off_most_ns < times->back_off_ns)
         config_mistake(r, node, "back_off_most", "the longest back-off is shorter than the first");
@@ -260,7 +260,7 @@ static bool is_for_shell(const struct command *command) {
 /* A text is a command only where a shell has been asked for. */
 void config_check_shell(struct config_reader *r, int node, const char *key, const struct command *command,
                         bool shell) {
-    const bool text = node && bal_node_kind(r->document, node) == BAL_NODE_TEXT;
+    const bool text = node && bli_node_kind(r->document, node) == BLI_NODE_TEXT;
     if (text && is_for_shell(command) && !shell)
         config_mistake(
             r, node, key,
@@ -274,10 +274,10 @@ static void check_shell(struct config_reader *r, int map, int defaults, const st
     } commands[] = {{"run", &app->run},         {"start", &app->start}, {"stop", &app->stop},
                     {"running", &app->running}, {"busy", &app->busy},   {"ready", &app->ready.command}};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        int node = bal_node_get(r->document, map, commands[i].name);
-        node = node ? node : bal_node_get(r->document, defaults, commands[i].name);
+        int node = bli_node_get(r->document, map, commands[i].name);
+        node = node ? node : bli_node_get(r->document, defaults, commands[i].name);
         if (i == 5)
-            node = bal_node_get(r->document, node, "command");
+            node = bli_node_get(r->document, node, "command");
         config_check_shell(r, node, commands[i].name, commands[i].command, app->shell);
     }
 }
@@ -316,13 +316,13 @@ static void check_peers(struct config_reader *r, int map, const struct app_confi
 
 void config_read_app(struct config_reader *r, int node, struct app_config *app) {
     const int defaults = config_defaults_of(r);
-    if (!config_is_kind(r, node, "apps", BAL_NODE_MAP))
+    if (!config_is_kind(r, node, "apps", BLI_NODE_MAP))
         return;
     const size_t mistakes = r->mistakes;
     config_read_map(r, &config_app_table, node, defaults, app);
     if (!app->name)
         config_mistake(r, node, "apps", "an app needs a name");
-    if (!app->id && !bal_node_get(r->document, node, "id"))
+    if (!app->id && !bli_node_get(r->document, node, "id"))
         config_mistake(r, node, app->name ? app->name : "apps", "key 'id' is missing: its id in the fleet");
     if (r->mistakes > mistakes)
         return; /* what follows would only be a consequence */

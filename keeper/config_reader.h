@@ -13,7 +13,7 @@
 enum { CONFIG_REPORTED_MAX = 500 };
 
 struct config_reader {
-    struct bal_document *document;
+    struct bli_document *document;
     const char *name, *directory;
     struct config *config;
     config_report_fn *report;
@@ -46,7 +46,7 @@ struct config_table {
 void config_mistake(struct config_reader *r, int node, const char *key, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Is the node of that kind? If not, reports it. */
-bool config_is_kind(struct config_reader *r, int node, const char *key, enum bal_node_kind kind);
+bool config_is_kind(struct config_reader *r, int node, const char *key, enum bli_node_kind kind);
 
 /* Reports names that the table does not have, and duplicates. */
 void config_check_names(struct config_reader *r, const struct config_table *table, int map);

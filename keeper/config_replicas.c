@@ -51,7 +51,7 @@ static bool names_number(const struct command *command) {
 }
 
 static void read_group(struct config_reader *r, int node, struct replicas_config *replicas) {
-    if (!config_is_kind(r, node, "replicas", BAL_NODE_MAP))
+    if (!config_is_kind(r, node, "replicas", BLI_NODE_MAP))
         return;
     const size_t mistakes = r->mistakes;
     config_read_map(r, &config_replicas_table, node, 0, replicas);
@@ -61,10 +61,10 @@ static void read_group(struct config_reader *r, int node, struct replicas_config
     if (r->mistakes > mistakes)
         return; /* what follows would only be a consequence */
     config_find_user(r, node, &replicas->hook);
-    config_check_shell(r, bal_node_get(r->document, node, "scale"), "scale", &replicas->scale,
+    config_check_shell(r, bli_node_get(r->document, node, "scale"), "scale", &replicas->scale,
                        replicas->hook.shell);
     if (replicas->scale.argv && !names_number(&replicas->scale))
-        config_mistake(r, bal_node_get(r->document, node, "scale"), "scale",
+        config_mistake(r, bli_node_get(r->document, node, "scale"), "scale",
                        "no word has {n}, which stands for the number of replicas");
     if (limits->back_off_most_ns < limits->back_off_ns)
         config_mistake(r, node, "back_off_most", "the longest back-off is shorter than the first");
@@ -72,13 +72,13 @@ static void read_group(struct config_reader *r, int node, struct replicas_config
 
 void config_read_replicas(struct config_reader *r, int node, const struct key *key, void *into) {
     struct config *config = into;
-    if (!config_is_kind(r, node, key->name, BAL_NODE_LIST))
+    if (!config_is_kind(r, node, key->name, BLI_NODE_LIST))
         return;
-    const size_t count = bal_node_count(r->document, node);
-    config->replicas = bal_arena_take(&config->arena, count, sizeof *config->replicas);
+    const size_t count = bli_node_count(r->document, node);
+    config->replicas = bli_arena_take(&config->arena, count, sizeof *config->replicas);
     config->groups = config->replicas ? count : 0;
     for (size_t i = 0; i < config->groups; i++)
-        read_group(r, bal_node_item(r->document, node, i), &config->replicas[i]);
+        read_group(r, bli_node_item(r->document, node, i), &config->replicas[i]);
 }
 
 static struct replicas_config *find_group(const struct config *config, const char *name) {
@@ -93,7 +93,7 @@ static void check_names(struct config_reader *r, int list) {
     const struct config *config = r->config;
     for (size_t i = 0; i < config->groups; i++) {
         const char *name = config->replicas[i].hook.name;
-        const int node = bal_node_item(r->document, list, i);
+        const int node = bli_node_item(r->document, list, i);
         if (name && find_group(config, name) != &config->replicas[i])
             config_mistake(r, node, "name", "there are two replicas '%s'", name);
         for (size_t k = 0; name && k < config->apps; k++)
@@ -117,13 +117,13 @@ static void check_limits(struct config_reader *r, int node, struct replicas_conf
 
 void config_find_places(struct config_reader *r, int root) {
     struct config *config = r->config;
-    const int apps = bal_node_get(r->document, root, "apps");
-    const int list = bal_node_get(r->document, root, "replicas");
+    const int apps = bli_node_get(r->document, root, "apps");
+    const int list = bli_node_get(r->document, root, "replicas");
     for (size_t i = 0; i < config->apps; i++) {
         struct app_config *app = &config->app[i];
         struct replicas_config *replicas = app->replica_of ? find_group(config, app->replica_of) : NULL;
         if (app->replica_of && !replicas)
-            config_mistake(r, bal_node_item(r->document, apps, i), "replica_of",
+            config_mistake(r, bli_node_item(r->document, apps, i), "replica_of",
                            "there are no replicas '%.60s'", app->replica_of);
         if (replicas)
             app->place = (uint32_t)replicas->places++;
@@ -132,5 +132,5 @@ void config_find_places(struct config_reader *r, int root) {
     check_names(r, list);
     for (size_t i = 0; i < config->groups; i++)
         if (config->replicas[i].hook.name)
-            check_limits(r, bal_node_item(r->document, list, i), &config->replicas[i]);
+            check_limits(r, bli_node_item(r->document, list, i), &config->replicas[i]);
 }

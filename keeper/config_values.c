@@ -33,17 +33,17 @@ void config_mistake(struct config_reader *r, int node, const char *key, const ch
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    const int at = node ? node : bal_document_root(r->document);
-    bal_fail(&err, BAL_E_RANGE, "%s:%u:%u: %s: %s", r->name, bal_node_line(r->document, at),
-             bal_node_column(r->document, at), key, text);
+    const int at = node ? node : bli_document_root(r->document);
+    bal_fail(&err, BAL_E_RANGE, "%s:%u:%u: %s: %s", r->name, bli_node_line(r->document, at),
+             bli_node_column(r->document, at), key, text);
     r->mistakes++;
     if (!was_reported(r, err.text))
         r->report(r->context, err.text);
 }
 
-bool config_is_kind(struct config_reader *r, int node, const char *key, enum bal_node_kind kind) {
+bool config_is_kind(struct config_reader *r, int node, const char *key, enum bli_node_kind kind) {
     static const char *const names[] = {"a single value", "a list", "a map"};
-    const enum bal_node_kind found = bal_node_kind(r->document, node);
+    const enum bli_node_kind found = bli_node_kind(r->document, node);
     if (found != kind)
         config_mistake(r, node, key, "this is %s; it should be %s", names[found], names[kind]);
     return found == kind;
@@ -65,19 +65,19 @@ static void list_keys(const struct config_table *table, char *text, size_t size)
 }
 
 void config_check_names(struct config_reader *r, const struct config_table *table, int map) {
-    struct bal_document *d = r->document;
-    for (size_t i = 0; i < bal_node_count(d, map); i++) {
-        const int key = bal_node_key(d, map, i);
-        if (bal_node_kind(d, key) != BAL_NODE_TEXT) {
+    struct bli_document *d = r->document;
+    for (size_t i = 0; i < bli_node_count(d, map); i++) {
+        const int key = bli_node_key(d, map, i);
+        if (bli_node_kind(d, key) != BLI_NODE_TEXT) {
             config_mistake(r, key, table->name, "a key must have a plain name");
             continue;
         }
-        const char *name = bal_node_text(d, key);
+        const char *name = bli_node_text(d, key);
         char keys[240];
         list_keys(table, keys, sizeof keys);
         if (!find_key(table, name))
             config_mistake(r, key, table->name, "there is no key '%.40s'; there are %s", name, keys);
-        else if (bal_node_get(d, map, name) != bal_node_value(d, map, i))
+        else if (bli_node_get(d, map, name) != bli_node_value(d, map, i))
             config_mistake(r, key, name, "it is given twice");
     }
 }
@@ -85,15 +85,15 @@ void config_check_names(struct config_reader *r, const struct config_table *tabl
 /* Reads a map by its table; what is not there is looked for in the map of defaults (0: none). */
 void config_read_map(struct config_reader *r, const struct config_table *table, int map, int defaults,
                      void *into) {
-    if (map && !config_is_kind(r, map, table->name, BAL_NODE_MAP))
+    if (map && !config_is_kind(r, map, table->name, BLI_NODE_MAP))
         return;
     if (map)
         config_check_names(r, table, map);
     for (size_t i = 0; i < table->count; i++) {
         const struct key *key = &table->key[i];
-        int node = bal_node_get(r->document, map, key->name);
+        int node = bli_node_get(r->document, map, key->name);
         if (!node)
-            node = bal_node_get(r->document, defaults, key->name);
+            node = bli_node_get(r->document, defaults, key->name);
         if (node || key->fallback)
             key->read(r, node, key, (char *)into + key->offset);
     }
@@ -101,7 +101,7 @@ void config_read_map(struct config_reader *r, const struct config_table *table, 
 
 /* The map that holds for all apps; 0: none. */
 int config_defaults_of(struct config_reader *r) {
-    return bal_node_get(r->document, bal_document_root(r->document), "defaults");
+    return bli_node_get(r->document, bli_document_root(r->document), "defaults");
 }
 
 /* ---- single values ---- */
@@ -110,11 +110,11 @@ int config_defaults_of(struct config_reader *r) {
 const char *config_text_at(struct config_reader *r, int node, const struct key *key) {
     if (!node)
         return key->fallback;
-    return config_is_kind(r, node, key->name, BAL_NODE_TEXT) ? bal_node_text(r->document, node) : NULL;
+    return config_is_kind(r, node, key->name, BLI_NODE_TEXT) ? bli_node_text(r->document, node) : NULL;
 }
 
 const char *config_copy_text(struct config_reader *r, const char *text) {
-    return bal_arena_text(&r->config->arena, text, strlen(text));
+    return bli_arena_text(&r->config->arena, text, strlen(text));
 }
 
 void config_read_text(struct config_reader *r, int node, const struct key *key, void *into) {
@@ -181,7 +181,7 @@ static bool time_of(const char *text, double *seconds) {
         const char *name;
         double seconds;
     } units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
-    const char *end = bal_number_read(text, seconds);
+    const char *end = bli_number_read(text, seconds);
     for (size_t i = 0; end && i < sizeof units / sizeof *units; i++)
         if (strcmp(end, units[i].name) == 0) {
             *seconds *= units[i].seconds;
@@ -235,14 +235,14 @@ static char *copy_word(struct config_reader *r, const char *text) {
 
 /* NULL: not all of it was text. */
 static char **texts_at(struct config_reader *r, int node, const char *key) {
-    struct bal_document *d = r->document;
-    const size_t count = bal_node_count(d, node);
-    char **texts = bal_arena_take(&r->config->arena, count + 1, sizeof *texts);
+    struct bli_document *d = r->document;
+    const size_t count = bli_node_count(d, node);
+    char **texts = bli_arena_take(&r->config->arena, count + 1, sizeof *texts);
     for (size_t i = 0; texts && i < count; i++) {
-        const int item = bal_node_item(d, node, i);
-        if (!config_is_kind(r, item, key, BAL_NODE_TEXT))
+        const int item = bli_node_item(d, node, i);
+        if (!config_is_kind(r, item, key, BLI_NODE_TEXT))
             return NULL;
-        texts[i] = copy_word(r, bal_node_text(d, item));
+        texts[i] = copy_word(r, bli_node_text(d, item));
     }
     return texts;
 }
@@ -251,16 +251,16 @@ static char **texts_at(struct config_reader *r, int node, const char *key) {
  */
 void config_read_command(struct config_reader *r, int node, const struct key *key, void *into) {
     struct command *command = into;
-    if (bal_node_kind(r->document, node) == BAL_NODE_TEXT) {
-        command->argv = bal_arena_take(&r->config->arena, 4, sizeof *command->argv);
-        const char *const words[] = {"/bin/sh", "-c", bal_node_text(r->document, node)};
+    if (bli_node_kind(r->document, node) == BLI_NODE_TEXT) {
+        command->argv = bli_arena_take(&r->config->arena, 4, sizeof *command->argv);
+        const char *const words[] = {"/bin/sh", "-c", bli_node_text(r->document, node)};
         for (size_t i = 0; command->argv && i < 3; i++)
             command->argv[i] = copy_word(r, words[i]);
         return;
     }
-    if (!config_is_kind(r, node, key->name, BAL_NODE_LIST))
+    if (!config_is_kind(r, node, key->name, BLI_NODE_LIST))
         return;
-    const size_t count = bal_node_count(r->document, node);
+    const size_t count = bli_node_count(r->document, node);
     if (count == 0 || count > WORDS_MAX) {
         config_mistake(r, node, key->name,
                        "a command is a list of 1 to %d words: [/usr/bin/app, --port, \"8001\"]", WORDS_MAX);
@@ -272,22 +272,22 @@ void config_read_command(struct config_reader *r, int node, const struct key *ke
 }
 
 void config_read_environment(struct config_reader *r, int node, const struct key *key, void *into) {
-    struct bal_document *d = r->document;
-    if (!config_is_kind(r, node, key->name, BAL_NODE_MAP))
+    struct bli_document *d = r->document;
+    if (!config_is_kind(r, node, key->name, BLI_NODE_MAP))
         return;
-    const size_t count = bal_node_count(d, node);
-    char **texts = bal_arena_take(&r->config->arena, count + 1, sizeof *texts);
+    const size_t count = bli_node_count(d, node);
+    char **texts = bli_arena_take(&r->config->arena, count + 1, sizeof *texts);
     for (size_t i = 0; texts && i < count; i++) {
-        const int name = bal_node_key(d, node, i), value = bal_node_value(d, node, i);
+        const int name = bli_node_key(d, node, i), value = bli_node_value(d, node, i);
         texts[i] = copy_word(r, "");
-        if (!config_is_kind(r, name, key->name, BAL_NODE_TEXT) ||
-            !config_is_kind(r, value, key->name, BAL_NODE_TEXT))
+        if (!config_is_kind(r, name, key->name, BLI_NODE_TEXT) ||
+            !config_is_kind(r, value, key->name, BLI_NODE_TEXT))
             continue;
-        const char *left = bal_node_text(d, name), *right = bal_node_text(d, value);
+        const char *left = bli_node_text(d, name), *right = bli_node_text(d, value);
         if (!*left || strchr(left, '=') || strncmp(left, "BALLAST_", 8) == 0)
             config_mistake(r, name, key->name, "'%.40s' cannot be the name of a variable here", left);
         const size_t size = strlen(left) + strlen(right) + 2;
-        texts[i] = bal_arena_take(&r->config->arena, size, 1);
+        texts[i] = bli_arena_take(&r->config->arena, size, 1);
         if (texts[i])
             snprintf(texts[i], size, "%s=%s", left, right);
     }

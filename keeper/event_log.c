@@ -51,10 +51,10 @@ const char *log_quote(const char *text, char quoted[LOG_QUOTED]) {
     char *at = quoted;
     *at++ = '"';
     while (*text && at < quoted + LOG_QUOTED - 8) {
-        const unsigned character = bal_utf8_next(&text);
+        const unsigned character = bli_utf8_next(&text);
         if (character == '"' || character == '\\')
             *at++ = '\\';
-        bal_utf8_put(&at, character);
+        bli_utf8_put(&at, character);
     }
     if (*text) {
         memcpy(at, "...", 3);

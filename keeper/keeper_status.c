@@ -14,44 +14,44 @@
 
 static void print_app_json(struct json *json, const struct app *app) {
     const struct bal_keeper *core = &app->core;
-    bal_json_open_line(json, app->config->name, '{');
-    bal_json_text(json, "state", bal_keeper_state_name(core->state));
-    bal_json_bool(json, "wanted", core->wanted);
-    bal_json_count(json, "starts", core->starts);
-    bal_json_count(json, "kills", core->kills);
-    bal_json_count(json, "crashes", core->crashes);
-    bal_json_count(json, "failures", core->failures);
-    bal_json_close(json, '}');
+    bli_json_open_line(json, app->config->name, '{');
+    bli_json_text(json, "state", bal_keeper_state_name(core->state));
+    bli_json_bool(json, "wanted", core->wanted);
+    bli_json_count(json, "starts", core->starts);
+    bli_json_count(json, "kills", core->kills);
+    bli_json_count(json, "crashes", core->crashes);
+    bli_json_count(json, "failures", core->failures);
+    bli_json_close(json, '}');
 }
 
 /* Keyed by name, so that a path leads to a number: replicas.web.wanted. */
 static void print_replicas_json(struct json *json, const struct replicas *replicas) {
     const struct bal_scaler *s = &replicas->scaler;
-    bal_json_open_line(json, replicas->config->hook.name, '{');
-    bal_json_count(json, "wanted", bal_scaler_wanted(s));
-    bal_json_count(json, "ready", bal_scaler_ready(s));
-    bal_json_count(json, "min", s->config.min);
-    bal_json_count(json, "max", s->config.max);
-    bal_json_bool(json, "stated", s->stated);
-    bal_json_count(json, "scales", s->orders);
-    bal_json_count(json, "failures", s->failures);
-    bal_json_close(json, '}');
+    bli_json_open_line(json, replicas->config->hook.name, '{');
+    bli_json_count(json, "wanted", bal_scaler_wanted(s));
+    bli_json_count(json, "ready", bal_scaler_ready(s));
+    bli_json_count(json, "min", s->config.min);
+    bli_json_count(json, "max", s->config.max);
+    bli_json_bool(json, "stated", s->stated);
+    bli_json_count(json, "scales", s->orders);
+    bli_json_count(json, "failures", s->failures);
+    bli_json_close(json, '}');
 }
 
 static void print_json(const struct app_table *r, FILE *out) {
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "version", BALLAST_VERSION);
-    bal_json_open(&json, "replicas", '{');
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_text(&json, "version", BALLAST_VERSION);
+    bli_json_open(&json, "replicas", '{');
     for (size_t i = 0; i < r->groups; i++)
         print_replicas_json(&json, r->replicas[i]);
-    bal_json_close(&json, '}');
-    bal_json_open(&json, "apps", '{');
+    bli_json_close(&json, '}');
+    bli_json_open(&json, "apps", '{');
     for (size_t i = 0; i < r->count; i++)
         print_app_json(&json, r->app[i]);
-    bal_json_close(&json, '}');
-    bal_json_close(&json, '}');
+    bli_json_close(&json, '}');
+    bli_json_close(&json, '}');
 }
 
 /* ---- metrics ---- */

@@ -12,7 +12,7 @@
 
 enum { BODY_MAX = 16384 };
 
-ngx_uint_t bal_ngx_api_fail(struct bal_ngx_api *api, ngx_uint_t status, const char *format, ...) {
+ngx_uint_t bli_ngx_api_fail(struct bli_ngx_api *api, ngx_uint_t status, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vsnprintf(api->err.text, sizeof api->err.text, format, args);
@@ -23,13 +23,13 @@ ngx_uint_t bal_ngx_api_fail(struct bal_ngx_api *api, ngx_uint_t status, const ch
 
 /* ---- what a request is about ---- */
 
-static struct bal_ngx_upstream *find_upstream(ngx_http_request_t *r, const char *name) {
+static struct bli_ngx_upstream *find_upstream(ngx_http_request_t *r, const char *name) {
     const ngx_http_upstream_main_conf_t *conf = ngx_http_get_module_main_conf(r, ngx_http_upstream_module);
     ngx_http_upstream_srv_conf_t *const *us = conf->upstreams.elts;
     for (ngx_uint_t i = 0; i < conf->upstreams.nelts; i++) {
-        struct bal_ngx_upstream *b =
+        struct bli_ngx_upstream *b =
             us[i]->srv_conf ? ngx_http_conf_upstream_srv_conf(us[i], ngx_http_ballast_module) : NULL;
-        if (b && b->us && strcmp(bal_ngx_upstream_name(b), name) == 0)
+        if (b && b->us && strcmp(bli_ngx_upstream_name(b), name) == 0)
             return b;
     }
     return NULL;
@@ -49,17 +49,17 @@ static bool next_part(const char **at, const char *end, char *part, size_t room,
 
 /* The path behind the location: "" or "upstreams/NAME[/servers[/ADDRESS]]" or
  * "upstreams/NAME/changes[/ADDRESS]". */
-static bool parse_path(struct bal_ngx_api *api, const char *at, const char *end) {
+static bool parse_path(struct bli_ngx_api *api, const char *at, const char *end) {
     char word[16] = "";
     while (at < end && *at == '/')
         at++;
-    api->what = BAL_API_ALL;
+    api->what = BLI_API_ALL;
     if (at == end)
         return true;
     if (!next_part(&at, end, word, sizeof word, false) || strcmp(word, "upstreams") != 0 ||
         !next_part(&at, end, api->upstream, sizeof api->upstream, false) || !api->upstream[0])
         return false;
-    api->what = BAL_API_UPSTREAM;
+    api->what = BLI_API_UPSTREAM;
     if (at == end)
         return true;
     if (!next_part(&at, end, word, sizeof word, false) ||
@@ -67,42 +67,42 @@ static bool parse_path(struct bal_ngx_api *api, const char *at, const char *end)
         return false;
     const bool one = api->server[0] != '\0';
     if (strcmp(word, "servers") == 0)
-        api->what = one ? BAL_API_SERVER : BAL_API_SERVERS;
+        api->what = one ? BLI_API_SERVER : BLI_API_SERVERS;
     else if (strcmp(word, "changes") == 0)
-        api->what = one ? BAL_API_CHANGE : BAL_API_CHANGES;
+        api->what = one ? BLI_API_CHANGE : BLI_API_CHANGES;
     return strcmp(word, "servers") == 0 || strcmp(word, "changes") == 0;
 }
 
-static ngx_uint_t find_subject(struct bal_ngx_api *api) {
+static ngx_uint_t find_subject(struct bli_ngx_api *api) {
     const ngx_http_core_loc_conf_t *location = ngx_http_get_module_loc_conf(api->r, ngx_http_core_module);
     const char *uri = (const char *)api->r->uri.data;
     char name[BAL_SERVER_NAME];
     const bool rewritten = api->r->uri.len < location->name.len; /* `rewrite ... break` in the location */
     if (rewritten || !parse_path(api, uri + location->name.len, uri + api->r->uri.len))
-        return bal_ngx_api_fail(api, NGX_HTTP_NOT_FOUND,
+        return bli_ngx_api_fail(api, NGX_HTTP_NOT_FOUND,
                                 "no such path; use upstreams/NAME, upstreams/NAME/servers/ADDRESS or "
                                 "upstreams/NAME/changes behind the path of the location");
-    if (api->server[0] && bal_ngx_peers_name_server(api->r->pool, api->server, name))
+    if (api->server[0] && bli_ngx_peers_name_server(api->r->pool, api->server, name))
         strcpy(api->server, name);
     api->conf = api->upstream[0] ? find_upstream(api->r, api->upstream) : NULL;
-    if (api->upstream[0] && !api->conf && api->what != BAL_API_CHANGE && api->what != BAL_API_CHANGES)
-        return bal_ngx_api_fail(api, NGX_HTTP_NOT_FOUND, "no upstream \"%s\" with the directive ballast",
+    if (api->upstream[0] && !api->conf && api->what != BLI_API_CHANGE && api->what != BLI_API_CHANGES)
+        return bli_ngx_api_fail(api, NGX_HTTP_NOT_FOUND, "no upstream \"%s\" with the directive ballast",
                                 api->upstream);
     return 0;
 }
 
-static ngx_uint_t allowed_methods(const struct bal_ngx_api *api) {
+static ngx_uint_t allowed_methods(const struct bli_ngx_api *api) {
     switch (api->what) {
-    case BAL_API_ALL:
+    case BLI_API_ALL:
         return NGX_HTTP_GET | NGX_HTTP_HEAD;
-    case BAL_API_UPSTREAM:
+    case BLI_API_UPSTREAM:
         return NGX_HTTP_GET | NGX_HTTP_HEAD | NGX_HTTP_PATCH;
-    case BAL_API_SERVERS:
+    case BLI_API_SERVERS:
         return NGX_HTTP_GET | NGX_HTTP_HEAD | NGX_HTTP_POST;
-    case BAL_API_SERVER:
+    case BLI_API_SERVER:
         return NGX_HTTP_GET | NGX_HTTP_HEAD | NGX_HTTP_PATCH | NGX_HTTP_DELETE;
-    case BAL_API_CHANGES:
-    case BAL_API_CHANGE:
+    case BLI_API_CHANGES:
+    case BLI_API_CHANGE:
         return NGX_HTTP_DELETE;
     }
     return 0;
@@ -110,53 +110,53 @@ static ngx_uint_t allowed_methods(const struct bal_ngx_api *api) {
 
 /* ---- which servers there are ---- */
 
-static bool is_configured(const struct bal_ngx_peers *peers, const char *server) {
-    struct bal_ngx_server *s;
-    for (ngx_uint_t i = 0; (s = bal_ngx_peers_own_server(peers, i)); i++)
+static bool is_configured(const struct bli_ngx_peers *peers, const char *server) {
+    struct bli_ngx_server *s;
+    for (ngx_uint_t i = 0; (s = bli_ngx_peers_own_server(peers, i)); i++)
         if (s->name.len == strlen(server) && memcmp(s->name.data, server, s->name.len) == 0)
             return true;
     return false;
 }
 
-static bool is_configured_anywhere(const struct bal_ngx_upstream *b, const char *server) {
+static bool is_configured_anywhere(const struct bli_ngx_upstream *b, const char *server) {
     for (ngx_uint_t k = 0; k < b->peer_sets; k++)
         if (is_configured(&b->peers[k], server))
             return true;
     return false;
 }
 
-static bool is_added(const struct bal_change *change) {
-    return change->presence == BAL_SERVER_ADDED || change->presence == BAL_SERVER_ADDED_BACKUP;
+static bool is_added(const struct bli_change *change) {
+    return change->presence == BLI_SERVER_ADDED || change->presence == BLI_SERVER_ADDED_BACKUP;
 }
 
 /* The present change of the server, or one that changes nothing. False: there is no such server. */
-static bool find_server(struct bal_ngx_api *api, const struct bal_changes *table, struct bal_change *change) {
-    const struct bal_change *present = bal_changes_find(table, api->upstream, api->server);
+static bool find_server(struct bli_ngx_api *api, const struct bli_changes *table, struct bli_change *change) {
+    const struct bli_change *present = bli_changes_find(table, api->upstream, api->server);
     if (present)
         *change = *present;
-    else if (!bal_change_init(change, api->upstream, api->server))
+    else if (!bli_change_init(change, api->upstream, api->server))
         return false;
-    if (change->presence == BAL_SERVER_REMOVED)
+    if (change->presence == BLI_SERVER_REMOVED)
         return false;
     return is_added(change) || is_configured_anywhere(api->conf, api->server);
 }
 
-static ngx_uint_t fail_unknown_server(struct bal_ngx_api *api) {
-    return bal_ngx_api_fail(api, NGX_HTTP_NOT_FOUND, "no server %s in upstream \"%s\"", api->server,
+static ngx_uint_t fail_unknown_server(struct bli_ngx_api *api) {
+    return bli_ngx_api_fail(api, NGX_HTTP_NOT_FOUND, "no server %s in upstream \"%s\"", api->server,
                             api->upstream);
 }
 
 /* ---- whether a change can be made ---- */
 
-static ngx_uint_t check_change(struct bal_ngx_api *api, const struct bal_change *change) {
-    const struct bal_ngx_upstream *b = api->conf;
-    if (change->weight != BAL_AS_CONFIGURED && !bal_ngx_uses_weights(b))
-        return bal_ngx_api_fail(api, NGX_HTTP_CONFLICT,
+static ngx_uint_t check_change(struct bli_ngx_api *api, const struct bli_change *change) {
+    const struct bli_ngx_upstream *b = api->conf;
+    if (change->weight != BLI_AS_CONFIGURED && !bli_ngx_uses_weights(b))
+        return bli_ngx_api_fail(api, NGX_HTTP_CONFLICT,
                                 "policy '%s' does not look at weights; use one that does, such as "
                                 "jiq:else=least-conn",
                                 b->now.text);
-    if (change->slots != BAL_AS_CONFIGURED && b->stations)
-        return bal_ngx_api_fail(api, NGX_HTTP_CONFLICT,
+    if (change->slots != BLI_AS_CONFIGURED && b->stations)
+        return bli_ngx_api_fail(api, NGX_HTTP_CONFLICT,
                                 "servers of upstream \"%s\" have stations, which know "
                                 "their slots; change slots= of the station",
                                 api->upstream);
@@ -164,37 +164,37 @@ static ngx_uint_t check_change(struct bal_ngx_api *api, const struct bal_change 
 }
 
 /* The servers that the block of a tier would have. */
-static uint32_t count_servers(const struct bal_ngx_peers *peers, const struct bal_changes *table) {
+static uint32_t count_servers(const struct bli_ngx_peers *peers, const struct bli_changes *table) {
     uint32_t count, servers = 0;
-    const struct bal_change *change = bal_changes_of(table, bal_ngx_upstream_name(peers->upstream), &count);
-    const uint32_t added = peers == peers->upstream->peers ? BAL_SERVER_ADDED : BAL_SERVER_ADDED_BACKUP;
-    while (bal_ngx_peers_own_server(peers, servers))
+    const struct bli_change *change = bli_changes_of(table, bli_ngx_upstream_name(peers->upstream), &count);
+    const uint32_t added = peers == peers->upstream->peers ? BLI_SERVER_ADDED : BLI_SERVER_ADDED_BACKUP;
+    while (bli_ngx_peers_own_server(peers, servers))
         servers++;
     for (uint32_t i = 0; i < count; i++)
         servers += change[i].presence == added;
     return servers;
 }
 
-static ngx_uint_t check_added(struct bal_ngx_api *api, const struct bal_changes *table,
-                              const struct bal_change *change) {
-    const struct bal_ngx_upstream *b = api->conf;
-    const uint32_t tier = change->presence == BAL_SERVER_ADDED_BACKUP;
-    const struct bal_change *present = bal_changes_find(table, api->upstream, change->server);
+static ngx_uint_t check_added(struct bli_ngx_api *api, const struct bli_changes *table,
+                              const struct bli_change *change) {
+    const struct bli_ngx_upstream *b = api->conf;
+    const uint32_t tier = change->presence == BLI_SERVER_ADDED_BACKUP;
+    const struct bli_change *present = bli_changes_find(table, api->upstream, change->server);
     if (b->stations)
-        return bal_ngx_api_fail(
+        return bli_ngx_api_fail(
             api, NGX_HTTP_CONFLICT,
             "servers of upstream \"%s\" have stations, whose addresses must be configured; "
             "add it there and reload",
             api->upstream);
-    if (present ? present->presence != BAL_SERVER_REMOVED : is_configured_anywhere(b, change->server))
-        return bal_ngx_api_fail(api, NGX_HTTP_CONFLICT, "server %s is in upstream \"%s\" already; PATCH it",
+    if (present ? present->presence != BLI_SERVER_REMOVED : is_configured_anywhere(b, change->server))
+        return bli_ngx_api_fail(api, NGX_HTTP_CONFLICT, "server %s is in upstream \"%s\" already; PATCH it",
                                 change->server, api->upstream);
     if (tier >= b->peer_sets)
-        return bal_ngx_api_fail(api, NGX_HTTP_CONFLICT,
+        return bli_ngx_api_fail(api, NGX_HTTP_CONFLICT,
                                 "upstream \"%s\" has no backup servers; configure the first one and reload",
                                 api->upstream);
     if (count_servers(&b->peers[tier], table) >= b->peers[tier].config.servers)
-        return bal_ngx_api_fail(api, NGX_HTTP_CONFLICT,
+        return bli_ngx_api_fail(api, NGX_HTTP_CONFLICT,
                                 "there is room for %u servers in upstream \"%s\" and no more; configure more "
                                 "and reload",
                                 b->peers[tier].config.servers, api->upstream);
@@ -203,32 +203,32 @@ static ngx_uint_t check_added(struct bal_ngx_api *api, const struct bal_changes 
 
 /* ---- the changes ---- */
 
-static ngx_uint_t put_change(struct bal_ngx_api *api, struct bal_changes *table,
-                             const struct bal_change *change) {
-    if (bal_changes_put(table, change, &api->err))
+static ngx_uint_t put_change(struct bli_ngx_api *api, struct bli_changes *table,
+                             const struct bli_change *change) {
+    if (bli_changes_put(table, change, &api->err))
         return api->status = NGX_HTTP_CONFLICT;
     return 0;
 }
 
-static ngx_uint_t patch_server(struct bal_ngx_api *api, struct bal_changes *table, const ngx_str_t *body) {
-    struct bal_change change;
+static ngx_uint_t patch_server(struct bli_ngx_api *api, struct bli_changes *table, const ngx_str_t *body) {
+    struct bli_change change;
     if (!find_server(api, table, &change))
         return fail_unknown_server(api);
-    if (bal_change_read((const char *)body->data, body->len, false, &change, &api->err))
+    if (bli_change_read((const char *)body->data, body->len, false, &change, &api->err))
         return api->status = NGX_HTTP_BAD_REQUEST;
     const ngx_uint_t failed = check_change(api, &change);
     return failed ? failed : put_change(api, table, &change);
 }
 
 /* A server of the configuration that was removed comes back, as one of the configuration. */
-static ngx_uint_t add_server(struct bal_ngx_api *api, struct bal_changes *table, const ngx_str_t *body) {
-    struct bal_change change;
+static ngx_uint_t add_server(struct bli_ngx_api *api, struct bli_changes *table, const ngx_str_t *body) {
+    struct bli_change change;
     char name[BAL_SERVER_NAME];
-    bal_change_init(&change, api->upstream, "");
-    if (bal_change_read((const char *)body->data, body->len, true, &change, &api->err))
+    bli_change_init(&change, api->upstream, "");
+    if (bli_change_read((const char *)body->data, body->len, true, &change, &api->err))
         return api->status = NGX_HTTP_BAD_REQUEST;
-    if (!bal_ngx_peers_name_server(api->r->pool, change.server, name))
-        return bal_ngx_api_fail(
+    if (!bli_ngx_peers_name_server(api->r->pool, change.server, name))
+        return bli_ngx_api_fail(
             api, NGX_HTTP_BAD_REQUEST,
             "server \"%s\" is no address; use IP:PORT or unix:PATH, as names are not looked up",
             change.server);
@@ -239,57 +239,57 @@ static ngx_uint_t add_server(struct bal_ngx_api *api, struct bal_changes *table,
     if (failed)
         return failed;
     if (is_configured_anywhere(api->conf, change.server)) {
-        bal_changes_remove(table, api->upstream, change.server);
-        change.presence = BAL_SERVER_CONFIGURED;
+        bli_changes_remove(table, api->upstream, change.server);
+        change.presence = BLI_SERVER_CONFIGURED;
     }
     strcpy(api->server, name);
-    api->what = BAL_API_SERVER;
+    api->what = BLI_API_SERVER;
     api->status = NGX_HTTP_CREATED;
     return put_change(api, table, &change);
 }
 
-static ngx_uint_t remove_server(struct bal_ngx_api *api, struct bal_changes *table) {
-    struct bal_change change;
+static ngx_uint_t remove_server(struct bli_ngx_api *api, struct bli_changes *table) {
+    struct bli_change change;
     if (!find_server(api, table, &change))
         return fail_unknown_server(api);
-    bal_changes_remove(table, api->upstream, api->server);
+    bli_changes_remove(table, api->upstream, api->server);
     if (!is_configured_anywhere(api->conf, api->server))
         return 0;
-    bal_change_init(&change, api->upstream, api->server);
-    change.presence = BAL_SERVER_REMOVED;
+    bli_change_init(&change, api->upstream, api->server);
+    change.presence = BLI_SERVER_REMOVED;
     return put_change(api, table, &change);
 }
 
-static ngx_uint_t remove_changes(struct bal_ngx_api *api, struct bal_changes *table) {
-    const char *server = api->what == BAL_API_CHANGE ? api->server : NULL;
-    if (bal_changes_remove(table, api->upstream, server))
+static ngx_uint_t remove_changes(struct bli_ngx_api *api, struct bli_changes *table) {
+    const char *server = api->what == BLI_API_CHANGE ? api->server : NULL;
+    if (bli_changes_remove(table, api->upstream, server))
         return 0;
-    return bal_ngx_api_fail(api, NGX_HTTP_NOT_FOUND, "nothing is changed of %s%s\"%s\"", server ? server : "",
+    return bli_ngx_api_fail(api, NGX_HTTP_NOT_FOUND, "nothing is changed of %s%s\"%s\"", server ? server : "",
                             server ? " in upstream " : "upstream ", api->upstream);
 }
 
 /* The text is kept as Ballast writes it; that of the configuration is no change. */
-static ngx_uint_t patch_policy(struct bal_ngx_api *api, struct bal_changes *table, const ngx_str_t *body) {
-    char text[BAL_POLICY_NAME];
-    struct bal_ngx_policy policy;
-    if (bal_policy_change_read((const char *)body->data, body->len, text, &api->err))
+static ngx_uint_t patch_policy(struct bli_ngx_api *api, struct bli_changes *table, const ngx_str_t *body) {
+    char text[BLI_POLICY_NAME];
+    struct bli_ngx_policy policy;
+    if (bli_policy_change_read((const char *)body->data, body->len, text, &api->err))
         return api->status = NGX_HTTP_BAD_REQUEST;
-    if (text[0] && bal_ngx_policy_check(api->conf, text, &policy, &api->err))
+    if (text[0] && bli_ngx_policy_check(api->conf, text, &policy, &api->err))
         return api->status = NGX_HTTP_CONFLICT;
     const bool other = text[0] && strcmp(policy.text, api->conf->text) != 0;
-    if (bal_changes_set_policy(table, api->upstream, other ? policy.text : NULL, &api->err))
+    if (bli_changes_set_policy(table, api->upstream, other ? policy.text : NULL, &api->err))
         return api->status = NGX_HTTP_CONFLICT;
     return 0;
 }
 
-static ngx_uint_t edit_table(struct bal_ngx_api *api, struct bal_changes *table, const ngx_str_t *body) {
-    if (api->what == BAL_API_UPSTREAM)
+static ngx_uint_t edit_table(struct bli_ngx_api *api, struct bli_changes *table, const ngx_str_t *body) {
+    if (api->what == BLI_API_UPSTREAM)
         return patch_policy(api, table, body);
     if (api->r->method == NGX_HTTP_PATCH)
         return patch_server(api, table, body);
     if (api->r->method == NGX_HTTP_POST)
         return add_server(api, table, body);
-    return api->what == BAL_API_SERVER ? remove_server(api, table) : remove_changes(api, table);
+    return api->what == BLI_API_SERVER ? remove_server(api, table) : remove_changes(api, table);
 }
 
 /* ---- making them ---- */
@@ -320,58 +320,58 @@ static bool is_expected(const ngx_http_request_t *r, uint64_t generation) {
     return lists_tag(&header->value, tag, (size_t)length);
 }
 
-static void apply_changes(const struct bal_ngx_api *api) {
+static void apply_changes(const struct bli_ngx_api *api) {
     for (ngx_uint_t k = 0; api->conf && k < api->conf->peer_sets; k++)
         if (api->conf->peers[k].zone.attached)
-            bal_ngx_peers_update(&api->conf->peers[k], bal_ngx_now());
+            bli_ngx_peers_update(&api->conf->peers[k], bli_ngx_now());
 }
 
-static void log_change(const struct bal_ngx_api *api, const struct bal_change *change) {
-    char text[BAL_CHANGE_TEXT] = "";
-    if (change && change->presence == BAL_SERVER_REMOVED)
+static void log_change(const struct bli_ngx_api *api, const struct bli_change *change) {
+    char text[BLI_CHANGE_TEXT] = "";
+    if (change && change->presence == BLI_SERVER_REMOVED)
         strcpy(text, "removed");
-    else if (change && !bal_change_print(change, text))
+    else if (change && !bli_change_print(change, text))
         strcpy(text, is_added(change) ? "added" : "as configured");
-    bal_ngx_journal_log(NGX_LOG_NOTICE, api->r->connection->log,
+    bli_ngx_journal_log(NGX_LOG_NOTICE, api->r->connection->log,
                         "ballast: upstream \"%s\": %V of %s by %V: %s", api->upstream, &api->r->method_name,
                         *api->server ? api->server : "all servers", &api->r->connection->addr_text,
                         change ? text : "as configured");
 }
 
-static void log_policy(const struct bal_ngx_api *api) {
-    const struct bal_ngx_upstream *b = api->conf;
-    bal_ngx_journal_log(NGX_LOG_NOTICE, api->r->connection->log,
+static void log_policy(const struct bli_ngx_api *api) {
+    const struct bli_ngx_upstream *b = api->conf;
+    bli_ngx_journal_log(NGX_LOG_NOTICE, api->r->connection->log,
                         "ballast: upstream \"%s\": %V of the policy by %V: '%s' decides (configured: '%s')",
                         api->upstream, &api->r->method_name, &api->r->connection->addr_text, b->now.text,
                         b->text);
 }
 
-static ngx_uint_t make_change(struct bal_ngx_api *api, const ngx_str_t *body) {
-    struct bal_change made;
-    struct bal_changes *table = bal_ngx_changes_edit(api->changes);
+static ngx_uint_t make_change(struct bli_ngx_api *api, const ngx_str_t *body) {
+    struct bli_change made;
+    struct bli_changes *table = bli_ngx_changes_edit(api->changes);
     if (!table)
-        return bal_ngx_api_fail(api, NGX_HTTP_SERVICE_UNAVAILABLE,
+        return bli_ngx_api_fail(api, NGX_HTTP_SERVICE_UNAVAILABLE,
                                 "another process changes servers, and does not end; try again");
     ngx_uint_t failed = 0;
     if (!is_expected(api->r, table->generation))
-        failed = bal_ngx_api_fail(api, NGX_HTTP_PRECONDITION_FAILED,
+        failed = bli_ngx_api_fail(api, NGX_HTTP_PRECONDITION_FAILED,
                                   "this is generation \"%llu\"; look again, and then decide",
                                   (unsigned long long)table->generation);
     failed = failed ? failed : edit_table(api, table, body);
     if (failed) {
-        bal_ngx_changes_abandon(api->changes);
+        bli_ngx_changes_abandon(api->changes);
         return failed;
     }
-    const struct bal_change *change = bal_changes_find(table, api->upstream, api->server);
+    const struct bli_change *change = bli_changes_find(table, api->upstream, api->server);
     if (change)
         made = *change;
-    if (bal_ngx_changes_commit(api->changes, &api->err)) {
+    if (bli_ngx_changes_commit(api->changes, &api->err)) {
         ngx_log_error(NGX_LOG_ERR, api->r->connection->log, 0, "ballast_state: %s; the change is not made",
                       api->err.text);
         return api->status = NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
     apply_changes(api);
-    if (api->what == BAL_API_UPSTREAM)
+    if (api->what == BLI_API_UPSTREAM)
         log_policy(api);
     else
         log_change(api, change ? &made : NULL);
@@ -401,14 +401,14 @@ static bool collect_body(ngx_http_request_t *r, ngx_str_t *body) {
 }
 
 static void on_body(ngx_http_request_t *r) {
-    struct bal_ngx_api *api = ngx_http_get_module_ctx(r, ngx_http_ballast_module);
+    struct bli_ngx_api *api = ngx_http_get_module_ctx(r, ngx_http_ballast_module);
     ngx_str_t body;
     if (collect_body(r, &body))
         make_change(api, &body);
     else
-        bal_ngx_api_fail(api, NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, "the body is longer than %d bytes",
+        bli_ngx_api_fail(api, NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, "the body is longer than %d bytes",
                          BODY_MAX);
-    ngx_http_finalize_request(r, bal_ngx_api_answer(api));
+    ngx_http_finalize_request(r, bli_ngx_api_answer(api));
 }
 
 /* A page of another site can send a form, but not this type without being asked first. */
@@ -424,23 +424,23 @@ static bool is_json(const ngx_http_request_t *r) {
     return false;
 }
 
-static ngx_uint_t check_request(struct bal_ngx_api *api) {
+static ngx_uint_t check_request(struct bli_ngx_api *api) {
     const ngx_uint_t failed = find_subject(api);
     if (failed)
         return failed;
     if (!(api->r->method & allowed_methods(api)))
-        return bal_ngx_api_fail(api, NGX_HTTP_NOT_ALLOWED, "this method does not apply to this path");
+        return bli_ngx_api_fail(api, NGX_HTTP_NOT_ALLOWED, "this method does not apply to this path");
     if (api->r->method & (NGX_HTTP_POST | NGX_HTTP_PATCH) && !is_json(api->r))
-        return bal_ngx_api_fail(api, NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "use Content-Type: application/json");
+        return bli_ngx_api_fail(api, NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "use Content-Type: application/json");
     return 0;
 }
 
 static ngx_int_t handle_request(ngx_http_request_t *r) {
-    struct bal_ngx_api *api = ngx_pcalloc(r->pool, sizeof *api);
+    struct bli_ngx_api *api = ngx_pcalloc(r->pool, sizeof *api);
     if (!api)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     api->r = r;
-    api->changes = bal_ngx_changes_running();
+    api->changes = bli_ngx_changes_running();
     api->status = NGX_HTTP_OK;
     const ngx_uint_t failed = check_request(api);
     if (!failed && r->method & (NGX_HTTP_POST | NGX_HTTP_PATCH)) {
@@ -454,15 +454,15 @@ static ngx_int_t handle_request(ngx_http_request_t *r) {
     const ngx_str_t none = ngx_null_string;
     if (!failed && r->method == NGX_HTTP_DELETE)
         make_change(api, &none);
-    return bal_ngx_api_answer(api);
+    return bli_ngx_api_answer(api);
 }
 
 /* ---- the directive ---- */
 
-char *bal_ngx_api_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
+char *bli_ngx_api_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     ngx_http_core_loc_conf_t *location = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
     bool other = location->handler != NULL || location->exact_match || location->named;
-    struct bal_ngx_status *status = conf;
+    struct bli_ngx_status *status = conf;
     (void)command;
     if (location->handler == handle_request)
         return (char *)"is duplicate";
@@ -475,16 +475,16 @@ char *bal_ngx_api_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) 
                            "location /ballast-api/ { ballast_api; }");
         return NGX_CONF_ERROR;
     }
-    bal_ngx_changes_conf(cf)->used = true;
+    bli_ngx_changes_conf(cf)->used = true;
     location->handler = handle_request;
     status->api = true;
     return NGX_CONF_OK;
 }
 
 /* To nginx the inside of limit_except is a location without a name, which inherits no handler. */
-char *bal_ngx_api_merge(ngx_conf_t *cf, void *parent, void *child) {
-    const struct bal_ngx_status *outer = parent;
-    struct bal_ngx_status *inner = child;
+char *bli_ngx_api_merge(ngx_conf_t *cf, void *parent, void *child) {
+    const struct bli_ngx_status *outer = parent;
+    struct bli_ngx_status *inner = child;
     ngx_http_core_loc_conf_t *location = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
     if (outer->api && location->noname && location->lmt_excpt) {
         inner->api = true;

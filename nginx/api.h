@@ -17,34 +17,34 @@
 #include "snapshot.h"
 #include "text_buffer.h"
 
-enum { BAL_NGX_API_SCHEMA = 1 };
+enum { BLI_NGX_API_SCHEMA = 1 };
 
-char *bal_ngx_api_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
+char *bli_ngx_api_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 /* For methods that a limit_except lets through. */
-char *bal_ngx_api_merge(ngx_conf_t *cf, void *parent, void *child);
+char *bli_ngx_api_merge(ngx_conf_t *cf, void *parent, void *child);
 
 /* What a request is about, and what is answered. */
-struct bal_ngx_api {
+struct bli_ngx_api {
     ngx_http_request_t *r;
-    struct bal_ngx_changes *changes;
+    struct bli_ngx_changes *changes;
     enum {
-        BAL_API_ALL,
-        BAL_API_UPSTREAM,
-        BAL_API_SERVERS,
-        BAL_API_SERVER,
-        BAL_API_CHANGES,
-        BAL_API_CHANGE
+        BLI_API_ALL,
+        BLI_API_UPSTREAM,
+        BLI_API_SERVERS,
+        BLI_API_SERVER,
+        BLI_API_CHANGES,
+        BLI_API_CHANGE
     } what;
-    char upstream[BAL_UPSTREAM_NAME], server[BAL_SERVER_NAME];
-    struct bal_ngx_upstream *conf; /* NULL: no upstream of this configuration has that name */
+    char upstream[BLI_UPSTREAM_NAME], server[BAL_SERVER_NAME];
+    struct bli_ngx_upstream *conf; /* NULL: no upstream of this configuration has that name */
     ngx_uint_t status;
     struct bal_error err; /* of an error */
 };
 
 /* Sets status and text of an error, and returns it. */
-ngx_uint_t bal_ngx_api_fail(struct bal_ngx_api *api, ngx_uint_t status, const char *format, ...)
+ngx_uint_t bli_ngx_api_fail(struct bli_ngx_api *api, ngx_uint_t status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Sends the answer: the error, or what the request is about as it is now. Returns what a handler returns. */
-ngx_int_t bal_ngx_api_answer(struct bal_ngx_api *api);
+ngx_int_t bli_ngx_api_answer(struct bli_ngx_api *api);
 
 #endif

@@ -10,28 +10,28 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How often to wait for another process that writes the file, BAL_NGX_LOCK_MS each. */
+/* How often to wait for another process that writes the file, BLI_NGX_LOCK_MS each. */
 enum { WRITER_WAITS = 10 };
 
 /* A process may be killed while it stores a table: the one that counts is `side[generation % 2]`, and a new
  * one is written to the other side first. */
-struct bal_ngx_changes_table {
-    bal_ngx_lock lock;   /* of reading and storing */
-    bal_ngx_lock writer; /* of editing, with the file */
+struct bli_ngx_changes_table {
+    bli_ngx_lock lock;   /* of reading and storing */
+    bli_ngx_lock writer; /* of editing, with the file */
     uint64_t generation;
-    struct bal_changes side[2];
+    struct bli_changes side[2];
 };
 
 /* ---- shared memory ---- */
 
 static size_t zone_size(void) {
-    const size_t pages = sizeof(struct bal_ngx_changes_table) / ngx_pagesize + 1;
+    const size_t pages = sizeof(struct bli_ngx_changes_table) / ngx_pagesize + 1;
     return (pages + 8) * ngx_pagesize + pages * 2 * sizeof(ngx_slab_page_t);
 }
 
 /* A file that cannot be read is kept for anyone who wants to know, as the next change would replace it. */
-static void keep_unreadable(const struct bal_ngx_changes *changes, ngx_log_t *log) {
-    char bad[BAL_NGX_PATH + 8];
+static void keep_unreadable(const struct bli_ngx_changes *changes, ngx_log_t *log) {
+    char bad[BLI_NGX_PATH + 8];
     const char *path = (const char *)changes->file.data;
     if (!changes->unreadable || ngx_test_config)
         return;
@@ -43,21 +43,21 @@ static void keep_unreadable(const struct bal_ngx_changes *changes, ngx_log_t *lo
                   path, changes->unreadable, kept ? "is now" : "could not be renamed to", bad);
 }
 
-static void fill_table(struct bal_ngx_changes_table *table, const struct bal_changes *initial) {
-    const uint64_t started = bal_ngx_wall() / 1000000; /* so that no generation comes again without a file */
+static void fill_table(struct bli_ngx_changes_table *table, const struct bli_changes *initial) {
+    const uint64_t started = bli_ngx_wall() / 1000000; /* so that no generation comes again without a file */
     table->generation = initial && initial->generation ? initial->generation : started;
-    struct bal_changes *side = &table->side[table->generation % 2];
+    struct bli_changes *side = &table->side[table->generation % 2];
     if (initial)
         *side = *initial;
     side->generation = table->generation;
 }
 
 static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
-    struct bal_ngx_changes *changes = shm->data;
+    struct bli_ngx_changes *changes = shm->data;
     ngx_slab_pool_t *pool = (ngx_slab_pool_t *)(void *)shm->shm.addr;
     if (!old && !shm->shm.exists) {
         pool->log_ctx = (u_char *)" in the zone of ballast_api";
-        pool->data = ngx_slab_calloc(pool, sizeof(struct bal_ngx_changes_table));
+        pool->data = ngx_slab_calloc(pool, sizeof(struct bli_ngx_changes_table));
         if (!pool->data)
             return NGX_ERROR;
         fill_table(pool->data, changes->initial);
@@ -69,89 +69,89 @@ static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
 
 /* ---- reading and writing ---- */
 
-uint64_t bal_ngx_changes_generation(const struct bal_ngx_changes *changes) {
+uint64_t bli_ngx_changes_generation(const struct bli_ngx_changes *changes) {
     return changes->used ? __atomic_load_n(&changes->table->generation, __ATOMIC_ACQUIRE) : 0;
 }
 
-const struct bal_changes *bal_ngx_changes_lock(struct bal_ngx_changes *changes) {
-    if (!bal_ngx_lock_acquire(&changes->table->lock, &changes->stalled))
+const struct bli_changes *bli_ngx_changes_lock(struct bli_ngx_changes *changes) {
+    if (!bli_ngx_lock_acquire(&changes->table->lock, &changes->stalled))
         return NULL;
     changes->stalled = 0;
     return &changes->table->side[changes->table->generation % 2];
 }
 
-void bal_ngx_changes_unlock(struct bal_ngx_changes *changes) {
-    bal_ngx_lock_release(&changes->table->lock);
+void bli_ngx_changes_unlock(struct bli_ngx_changes *changes) {
+    bli_ngx_lock_release(&changes->table->lock);
 }
 
-static bool lock_writer(struct bal_ngx_changes *changes) {
+static bool lock_writer(struct bli_ngx_changes *changes) {
     for (int i = 0; i < WRITER_WAITS; i++) {
         changes->stalled_writer = 0;
-        if (bal_ngx_lock_acquire(&changes->table->writer, &changes->stalled_writer))
+        if (bli_ngx_lock_acquire(&changes->table->writer, &changes->stalled_writer))
             return true;
     }
     return false;
 }
 
-struct bal_changes *bal_ngx_changes_edit(struct bal_ngx_changes *changes) {
+struct bli_changes *bli_ngx_changes_edit(struct bli_ngx_changes *changes) {
     changes->copy = changes->copy ? changes->copy : ngx_alloc(sizeof *changes->copy, ngx_cycle->log);
     if (!changes->copy || !lock_writer(changes))
         return NULL;
-    const struct bal_changes *table = bal_ngx_changes_lock(changes);
+    const struct bli_changes *table = bli_ngx_changes_lock(changes);
     if (!table) {
-        bal_ngx_changes_abandon(changes);
+        bli_ngx_changes_abandon(changes);
         return NULL;
     }
     *changes->copy = *table;
-    bal_ngx_changes_unlock(changes);
+    bli_ngx_changes_unlock(changes);
     return changes->copy;
 }
 
-void bal_ngx_changes_abandon(struct bal_ngx_changes *changes) {
-    bal_ngx_lock_release(&changes->table->writer);
-    bal_ngx_journal_write();
+void bli_ngx_changes_abandon(struct bli_ngx_changes *changes) {
+    bli_ngx_lock_release(&changes->table->writer);
+    bli_ngx_journal_write();
 }
 
 /* Only writers change the generation, and this process is the writer. */
-static enum bal_code store(struct bal_ngx_changes *changes, struct bal_error *err) {
-    struct bal_ngx_changes_table *table = changes->table;
-    if (!bal_ngx_changes_lock(changes))
+static enum bal_code store(struct bli_ngx_changes *changes, struct bal_error *err) {
+    struct bli_ngx_changes_table *table = changes->table;
+    if (!bli_ngx_changes_lock(changes))
         return bal_fail(err, BAL_E_IO, "a process that holds the lock of the changes does not run");
     table->side[changes->copy->generation % 2] = *changes->copy;
     __atomic_store_n(&table->generation, changes->copy->generation, __ATOMIC_RELEASE);
-    bal_ngx_changes_unlock(changes);
+    bli_ngx_changes_unlock(changes);
     return BAL_OK;
 }
 
 /* What is not made must not come with the next start. Only this process, the writer, changes the table: it
  * can be read without its lock. */
-static void restore_file(const struct bal_ngx_changes *changes) {
-    const struct bal_ngx_changes_table *table = changes->table;
+static void restore_file(const struct bli_ngx_changes *changes) {
+    const struct bli_ngx_changes_table *table = changes->table;
     if (changes->file.len)
-        (void)bal_ngx_state_file_write((const char *)changes->file.data, &table->side[table->generation % 2],
+        (void)bli_ngx_state_file_write((const char *)changes->file.data, &table->side[table->generation % 2],
                                        NULL);
 }
 
-enum bal_code bal_ngx_changes_commit(struct bal_ngx_changes *changes, struct bal_error *err) {
+enum bal_code bli_ngx_changes_commit(struct bli_ngx_changes *changes, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     changes->copy->generation++;
     if (changes->file.len)
-        code = bal_ngx_state_file_write((const char *)changes->file.data, changes->copy, err);
+        code = bli_ngx_state_file_write((const char *)changes->file.data, changes->copy, err);
     if (!code) {
         code = store(changes, err);
         if (code)
             restore_file(changes);
     }
-    bal_ngx_changes_abandon(changes);
+    bli_ngx_changes_abandon(changes);
     return code;
 }
 
 /* ---- configuration ---- */
 
-char *bal_ngx_changes_directive_state(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
-    struct bal_ngx_changes *changes = bal_ngx_changes_conf(cf);
+char *bli_ngx_changes_directive_state(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
+    struct bli_ngx_changes *changes = bli_ngx_changes_conf(cf);
     ngx_str_t *text = cf->args->elts;
-    char directory[BAL_NGX_PATH];
+    char directory[BLI_NGX_PATH];
     ngx_file_info_t info;
     (void)command, (void)conf;
     if (changes->file.len)
@@ -160,7 +160,7 @@ char *bal_ngx_changes_directive_state(ngx_conf_t *cf, ngx_command_t *command, vo
     if (text[1].len == 0 || ngx_conf_full_name(cf->cycle, &changes->file, 0) != NGX_OK)
         return (char *)"needs the name of a file";
     const char *path = (const char *)changes->file.data;
-    if (changes->file.len >= BAL_NGX_PATH || !bal_ngx_state_file_directory(path, directory))
+    if (changes->file.len >= BLI_NGX_PATH || !bli_ngx_state_file_directory(path, directory))
         return (char *)"has a name that is too long";
     if (ngx_file_info(directory, &info) == NGX_FILE_ERROR || !ngx_is_dir(&info)) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
@@ -178,26 +178,26 @@ char *bal_ngx_changes_directive_state(ngx_conf_t *cf, ngx_command_t *command, vo
 }
 
 /* A server that was added must have an address that can be read. */
-static enum bal_code check_added(ngx_conf_t *cf, const struct bal_changes *changes, struct bal_error *err) {
+static enum bal_code check_added(ngx_conf_t *cf, const struct bli_changes *changes, struct bal_error *err) {
     for (uint32_t i = 0; i < changes->count; i++) {
-        const struct bal_change *c = &changes->change[i];
+        const struct bli_change *c = &changes->change[i];
         char name[BAL_SERVER_NAME];
-        if (c->presence != BAL_SERVER_ADDED && c->presence != BAL_SERVER_ADDED_BACKUP)
+        if (c->presence != BLI_SERVER_ADDED && c->presence != BLI_SERVER_ADDED_BACKUP)
             continue;
-        if (!bal_ngx_peers_name_server(cf->pool, c->server, name) || strcmp(name, c->server) != 0)
+        if (!bli_ngx_peers_name_server(cf->pool, c->server, name) || strcmp(name, c->server) != 0)
             return bal_fail(err, BAL_E_SYNTAX, "server \"%s\" was added, and is no address", c->server);
     }
     return BAL_OK;
 }
 
 /* What cannot be understood does not keep nginx from starting: that would turn a bad file into an outage. */
-static ngx_int_t read_file(ngx_conf_t *cf, struct bal_ngx_changes *changes) {
+static ngx_int_t read_file(ngx_conf_t *cf, struct bli_ngx_changes *changes) {
     const char *path = (const char *)changes->file.data;
     struct bal_error err;
     changes->initial = ngx_pcalloc(cf->pool, sizeof *changes->initial);
     if (!changes->initial)
         return NGX_ERROR;
-    enum bal_code code = bal_ngx_state_file_read(cf->pool, path, changes->initial, &err);
+    enum bal_code code = bli_ngx_state_file_read(cf->pool, path, changes->initial, &err);
     if (!code)
         code = check_added(cf, changes->initial, &err);
     if (code == BAL_E_IO) {
@@ -219,8 +219,8 @@ static ngx_int_t read_file(ngx_conf_t *cf, struct bal_ngx_changes *changes) {
     return NGX_OK;
 }
 
-ngx_int_t bal_ngx_changes_init(ngx_conf_t *cf) {
-    struct bal_ngx_changes *changes = bal_ngx_changes_conf(cf);
+ngx_int_t bli_ngx_changes_init(ngx_conf_t *cf) {
+    struct bli_ngx_changes *changes = bli_ngx_changes_conf(cf);
     static const char prefix[] = "ballast:changes:";
     ngx_str_t name = {sizeof prefix - 1 + changes->file.len, NULL};
     if (!changes->used)
@@ -240,13 +240,13 @@ ngx_int_t bal_ngx_changes_init(ngx_conf_t *cf) {
 }
 
 /* Workers write the file, and they may be another user than the one that reads it. */
-ngx_int_t bal_ngx_changes_init_process(ngx_cycle_t *cycle) {
-    const struct bal_ngx_changes *changes =
-        ngx_http_cycle_get_module_main_conf(cycle, ngx_http_ballast_module) ? bal_ngx_changes_running()
+ngx_int_t bli_ngx_changes_init_process(ngx_cycle_t *cycle) {
+    const struct bli_ngx_changes *changes =
+        ngx_http_cycle_get_module_main_conf(cycle, ngx_http_ballast_module) ? bli_ngx_changes_running()
                                                                             : NULL;
-    char directory[BAL_NGX_PATH];
+    char directory[BLI_NGX_PATH];
     if (!changes || !changes->file.len || ngx_worker != 0 ||
-        !bal_ngx_state_file_directory((const char *)changes->file.data, directory))
+        !bli_ngx_state_file_directory((const char *)changes->file.data, directory))
         return NGX_OK;
     if (access(directory, W_OK | X_OK) == -1)
         ngx_log_error(NGX_LOG_WARN, cycle->log, ngx_errno,

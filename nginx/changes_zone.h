@@ -15,68 +15,68 @@
 #include "control/changes.h"
 #include "lock.h"
 
-struct bal_ngx_peers;
+struct bli_ngx_peers;
 
 /* Of http {}. */
-struct bal_ngx_changes {
+struct bli_ngx_changes {
     bool used;      /* there is a ballast_api or a ballast_state */
     ngx_str_t file; /* of ballast_state, terminated; empty: none */
     ngx_shm_zone_t *shm;
-    struct bal_changes *initial;         /* what the file has; NULL: nothing that can be read ... */
+    struct bli_changes *initial;         /* what the file has; NULL: nothing that can be read ... */
     char *unreadable;                    /* ... and why not, though it is there; NULL: there is none */
-    struct bal_ngx_changes_table *table; /* in shared memory */
+    struct bli_ngx_changes_table *table; /* in shared memory */
     /* Of this process: */
-    bal_ngx_lock stalled, stalled_writer;
-    struct bal_changes *copy; /* that is being edited */
+    bli_ngx_lock stalled, stalled_writer;
+    struct bli_changes *copy; /* that is being edited */
 };
 
 /* ---- configuration ---- */
 
-struct bal_ngx_changes *bal_ngx_changes_conf(ngx_conf_t *cf);
+struct bli_ngx_changes *bli_ngx_changes_conf(ngx_conf_t *cf);
 /* Of the running configuration. */
-struct bal_ngx_changes *bal_ngx_changes_running(void);
-char *bal_ngx_changes_directive_state(ngx_conf_t *cf, ngx_command_t *command, void *conf);
+struct bli_ngx_changes *bli_ngx_changes_running(void);
+char *bli_ngx_changes_directive_state(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 /* When all has been read. */
-ngx_int_t bal_ngx_changes_init(ngx_conf_t *cf);
-ngx_int_t bal_ngx_changes_init_process(ngx_cycle_t *cycle);
+ngx_int_t bli_ngx_changes_init(ngx_conf_t *cf);
+ngx_int_t bli_ngx_changes_init_process(ngx_cycle_t *cycle);
 
 /* ---- reading ---- */
 
-uint64_t bal_ngx_changes_generation(const struct bal_ngx_changes *changes); /* 0: none is used */
-/* The table, until bal_ngx_changes_unlock(). NULL: its lock cannot be acquired. Between the two do nothing
+uint64_t bli_ngx_changes_generation(const struct bli_ngx_changes *changes); /* 0: none is used */
+/* The table, until bli_ngx_changes_unlock(). NULL: its lock cannot be acquired. Between the two do nothing
  * that can block. */
-const struct bal_changes *bal_ngx_changes_lock(struct bal_ngx_changes *changes);
-void bal_ngx_changes_unlock(struct bal_ngx_changes *changes);
+const struct bli_changes *bli_ngx_changes_lock(struct bli_ngx_changes *changes);
+void bli_ngx_changes_unlock(struct bli_ngx_changes *changes);
 
 /* ---- writing ---- */
 
 /* A copy of the table to be edited. Then commit it or abandon it: no other process can edit meanwhile. NULL:
  * out of memory, or another process that edits does not end. */
-struct bal_changes *bal_ngx_changes_edit(struct bal_ngx_changes *changes);
-enum bal_code bal_ngx_changes_commit(struct bal_ngx_changes *changes, struct bal_error *err);
-void bal_ngx_changes_abandon(struct bal_ngx_changes *changes);
+struct bli_changes *bli_ngx_changes_edit(struct bli_ngx_changes *changes);
+enum bal_code bli_ngx_changes_commit(struct bli_ngx_changes *changes, struct bal_error *err);
+void bli_ngx_changes_abandon(struct bli_ngx_changes *changes);
 
 /* ---- state_file.c ---- */
 
 /* The content of the file, in memory of the pool. BAL_E_IO: it cannot be read; BAL_E_UNKNOWN: there is none;
  * another code: it holds something else. */
-enum bal_code bal_ngx_state_file_read(ngx_pool_t *pool, const char *path, struct bal_changes *changes,
+enum bal_code bli_ngx_state_file_read(ngx_pool_t *pool, const char *path, struct bli_changes *changes,
                                       struct bal_error *err);
 /* In one step: anyone who reads it meanwhile gets the old content or the new one, also after a crash. */
-enum bal_code bal_ngx_state_file_write(const char *path, const struct bal_changes *changes,
+enum bal_code bli_ngx_state_file_write(const char *path, const struct bli_changes *changes,
                                        struct bal_error *err);
 /* The directory in which the file is. */
-enum { BAL_NGX_PATH = 1024 };
-bool bal_ngx_state_file_directory(const char *path, char directory[BAL_NGX_PATH]);
+enum { BLI_NGX_PATH = 1024 };
+bool bli_ngx_state_file_directory(const char *path, char directory[BLI_NGX_PATH]);
 
 /* ---- overlay.c: of the servers of an upstream ---- */
 
 /* The list of servers, `count` of the configuration or of names, with the changes applied to it. False: the
  * table cannot be locked, and the list must not be used. */
-bool bal_ngx_overlay_apply(struct bal_ngx_peers *peers, uint32_t *count);
+bool bli_ngx_overlay_apply(struct bli_ngx_peers *peers, uint32_t *count);
 /* Memory for it, if changes are used. False: out of memory. */
-bool bal_ngx_overlay_init(struct bal_ngx_peers *peers, ngx_pool_t *pool);
+bool bli_ngx_overlay_init(struct bli_ngx_peers *peers, ngx_pool_t *pool);
 /* There are changes that the list does not have. */
-bool bal_ngx_overlay_is_old(const struct bal_ngx_peers *peers);
+bool bli_ngx_overlay_is_old(const struct bli_ngx_peers *peers);
 
 #endif

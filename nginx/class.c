@@ -29,7 +29,7 @@ static ngx_uint_t read_member(const u_char *at, const u_char *end, ngx_uint_t ur
     return (ngx_uint_t)(at[2] - '0');
 }
 
-uint32_t bal_ngx_class_parse(const ngx_str_t *text, ngx_uint_t classes) {
+uint32_t bli_ngx_class_parse(const ngx_str_t *text, ngx_uint_t classes) {
     const u_char *at = text->data, *end = text->data + text->len;
     const ngx_int_t number = ngx_atoi(text->data, text->len);
     if (number != NGX_ERROR)
@@ -45,15 +45,15 @@ uint32_t bal_ngx_class_parse(const ngx_str_t *text, ngx_uint_t classes) {
     return class_of_urgency(urgency, classes);
 }
 
-uint32_t bal_ngx_class_of_request(ngx_http_request_t *r, ngx_http_complex_value_t *value,
+uint32_t bli_ngx_class_of_request(ngx_http_request_t *r, ngx_http_complex_value_t *value,
                                   ngx_uint_t classes) {
     ngx_str_t text;
     if (!value || ngx_http_complex_value(r, value, &text) != NGX_OK)
         return 0;
-    return bal_ngx_class_parse(&text, classes);
+    return bli_ngx_class_parse(&text, classes);
 }
 
-uint32_t bal_ngx_class_limit(struct bal_ngx_urgency *urgency, uint32_t rank, ngx_uint_t classes) {
+uint32_t bli_ngx_class_limit(struct bli_ngx_urgency *urgency, uint32_t rank, ngx_uint_t classes) {
     enum { WHOLE = 100, AT_ONCE = 10 };
     const uint32_t usual = class_of_urgency(USUAL, classes);
     if (!urgency->percent)

@@ -9,10 +9,10 @@
 
 enum { WAITING_MAX = 1 << 24, DAY_MS = 24 * 3600 * 1000 };
 
-bool bal_ngx_limit_parse(const ngx_str_t *value, ngx_uint_t least, ngx_uint_t *number, ngx_msec_t *time) {
+bool bli_ngx_limit_parse(const ngx_str_t *value, ngx_uint_t least, ngx_uint_t *number, ngx_msec_t *time) {
     const u_char *end = value->data + value->len;
     const u_char *comma = memchr(value->data, ',', value->len);
-    if (!bal_ngx_option_number(value->data, comma ? comma : end, least, WAITING_MAX, number))
+    if (!bli_ngx_option_number(value->data, comma ? comma : end, least, WAITING_MAX, number))
         return false;
     if (!comma)
         return true;
@@ -22,7 +22,7 @@ bool bal_ngx_limit_parse(const ngx_str_t *value, ngx_uint_t least, ngx_uint_t *n
     return rest.len && ms != NGX_ERROR && ms >= 1 && ms <= DAY_MS;
 }
 
-char *bal_ngx_class_limit_set(ngx_conf_t *cf, const char *option, const ngx_str_t *value,
+char *bli_ngx_class_limit_set(ngx_conf_t *cf, const char *option, const ngx_str_t *value,
                               struct bal_class_limit *limits) {
     char what[16], right[160];
     ngx_str_t rest = {0, NULL};
@@ -35,16 +35,16 @@ char *bal_ngx_class_limit_set(ngx_conf_t *cf, const char *option, const ngx_str_
                   option, option, option) = '\0';
     if (value->len > 2 && value->data[1] == '=')
         rest = (ngx_str_t){value->len - 2, value->data + 2};
-    if (!rest.len || !bal_ngx_option_number(value->data, value->data + 1, 0, BAL_CLASSES_MAX - 1, &number) ||
-        !bal_ngx_limit_parse(&rest, 1, &waiting, &wait))
-        return bal_ngx_option_error(cf, what, value, right);
+    if (!rest.len || !bli_ngx_option_number(value->data, value->data + 1, 0, BAL_CLASSES_MAX - 1, &number) ||
+        !bli_ngx_limit_parse(&rest, 1, &waiting, &wait))
+        return bli_ngx_option_error(cf, what, value, right);
     if (limits[number].waiting)
-        return bal_ngx_option_error(cf, what, value, "each class once");
+        return bli_ngx_option_error(cf, what, value, "each class once");
     limits[number] = (struct bal_class_limit){(uint32_t)waiting, (uint64_t)wait * 1000000};
     return NGX_CONF_OK;
 }
 
-char *bal_ngx_class_limits_check(ngx_conf_t *cf, const char *option, const char *whole,
+char *bli_ngx_class_limits_check(ngx_conf_t *cf, const char *option, const char *whole,
                                  const struct bal_class_limit *limits, ngx_uint_t classes, ngx_uint_t most) {
     const ngx_str_t *directive = cf->args->elts;
     for (ngx_uint_t i = 0; i < BAL_CLASSES_MAX; i++) {
@@ -69,8 +69,8 @@ char *bal_ngx_class_limits_check(ngx_conf_t *cf, const char *option, const char 
     return NGX_CONF_OK;
 }
 
-u_char *bal_ngx_class_limits_print(u_char *text, const struct bal_class_limit *limits) {
-    const u_char *end = text + BAL_NGX_CLASS_LIMITS_TEXT;
+u_char *bli_ngx_class_limits_print(u_char *text, const struct bal_class_limit *limits) {
+    const u_char *end = text + BLI_NGX_CLASS_LIMITS_TEXT;
     for (ngx_uint_t i = 0; i < BAL_CLASSES_MAX; i++)
         if (limits[i].waiting)
             text = ngx_slprintf(text, (u_char *)end, " %ui:%uD,%uL", i, limits[i].waiting, limits[i].wait_ns);

@@ -11,11 +11,11 @@
 #include <stdbool.h>
 
 /* The event runs as soon as the present one has been handled; posting it twice changes nothing. */
-static inline void bal_ngx_post_event(ngx_event_t *event) {
+static inline void bli_ngx_post_event(ngx_event_t *event) {
     ngx_post_event(event, &ngx_posted_events);
 }
 
-static inline void bal_ngx_cancel_event(ngx_event_t *event) {
+static inline void bli_ngx_cancel_event(ngx_event_t *event) {
     if (event->posted) {
         ngx_delete_posted_event(event);
     }
@@ -23,21 +23,21 @@ static inline void bal_ngx_cancel_event(ngx_event_t *event) {
 
 /* Since 1.23.0 headers of one name are linked. */
 #if nginx_version >= 1023000
-#define bal_ngx_header_ends(header) ((header)->next = NULL)
+#define bli_ngx_header_ends(header) ((header)->next = NULL)
 #else
-#define bal_ngx_header_ends(header) ((void)(header))
+#define bli_ngx_header_ends(header) ((void)(header))
 #endif
 
 /* Angie is a fork with modules, structures and version numbers of its own. */
 #ifdef angie_version
-#define BAL_NGX_ANGIE 1
+#define BLI_NGX_ANGIE 1
 #else
-#define BAL_NGX_ANGIE 0
+#define BLI_NGX_ANGIE 0
 #endif
 
 /* Angie's own modules find the request here. */
-static inline void bal_ngx_peer_set_request(ngx_peer_connection_t *pc, ngx_http_request_t *r) {
-#if BAL_NGX_ANGIE
+static inline void bli_ngx_peer_set_request(ngx_peer_connection_t *pc, ngx_http_request_t *r) {
+#if BLI_NGX_ANGIE
     pc->ctx = r;
 #else
     (void)pc;
@@ -45,8 +45,8 @@ static inline void bal_ngx_peer_set_request(ngx_peer_connection_t *pc, ngx_http_
 #endif
 }
 
-static inline bool bal_ngx_resolver_is_given(const ngx_resolver_t *resolver) {
-#if BAL_NGX_ANGIE
+static inline bool bli_ngx_resolver_is_given(const ngx_resolver_t *resolver) {
+#if BLI_NGX_ANGIE
     return resolver && resolver->connections;
 #else
     return resolver && resolver->connections.nelts;
@@ -54,8 +54,8 @@ static inline bool bal_ngx_resolver_is_given(const ngx_resolver_t *resolver) {
 }
 
 /* What the sticky module has configured for an upstream, NULL: nothing is said here. */
-static inline bool bal_ngx_sticky_is_used(void *const *conf) {
-#if BAL_NGX_ANGIE
+static inline bool bli_ngx_sticky_is_used(void *const *conf) {
+#if BLI_NGX_ANGIE
     const struct { /* how it begins in 1.12 */
         ngx_str_t cookie;
         ngx_array_t cookie_attrs;
@@ -69,17 +69,17 @@ static inline bool bal_ngx_sticky_is_used(void *const *conf) {
 }
 
 /* Since 1.27.3 nginx looks names up again while it runs (`server NAME resolve;`), and changes its peers. */
-#if (nginx_version >= 1027003 && NGX_HTTP_UPSTREAM_ZONE && !BAL_NGX_ANGIE)
-#define BAL_NGX_RESOLVES 1
+#if (nginx_version >= 1027003 && NGX_HTTP_UPSTREAM_ZONE && !BLI_NGX_ANGIE)
+#define BLI_NGX_RESOLVES 1
 #else
-#define BAL_NGX_RESOLVES 0
+#define BLI_NGX_RESOLVES 0
 #endif
 
 /* Since 1.29.6 a server may have `drain`, which is one of the meanings of its `down`. */
 #ifdef NGX_HTTP_UPSTREAM_DRAINING
-#define bal_ngx_is_draining(down) ((down) == NGX_HTTP_UPSTREAM_DRAINING)
+#define bli_ngx_is_draining(down) ((down) == NGX_HTTP_UPSTREAM_DRAINING)
 #else
-#define bal_ngx_is_draining(down) ((void)(down), false)
+#define bli_ngx_is_draining(down) ((void)(down), false)
 #endif
 
 #endif

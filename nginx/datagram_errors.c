@@ -8,7 +8,7 @@
 
 static const uint64_t pause_ns = UINT64_C(60000000000), unsent_pause_ns = UINT64_C(1000000000);
 
-void bal_ngx_datagram_error_add(struct bal_ngx_datagram_error *entry, const struct sockaddr *address,
+void bli_ngx_datagram_error_add(struct bli_ngx_datagram_error *entry, const struct sockaddr *address,
                                 socklen_t length, int error) {
     entry->length = address && length <= sizeof entry->address ? length : 0;
     if (entry->length)
@@ -30,39 +30,39 @@ static const char *describe_error(int kind) {
         return "came of senders that are not configured here; is one missing from server or dispatchers=?";
     case BAL_RECEIPT_REFUSED:
         return "asked to join and were refused; does join= allow so many, and their addresses?";
-    case BAL_NGX_UNSENT:
+    case BLI_NGX_UNSENT:
         return "could not be sent";
     default:
         return NULL;
     }
 }
 
-static void log_error_line(const struct bal_ngx_datagram_error *t, int kind, uint64_t count, const char *role,
+static void log_error_line(const struct bli_ngx_datagram_error *t, int kind, uint64_t count, const char *role,
                            const ngx_str_t *host) {
     u_char text[NGX_SOCKADDR_STRLEN];
     ngx_sockaddr_t at = t->address;
     ngx_str_t address = {0, text};
     address.len = t->length ? ngx_sock_ntop(&at.sockaddr, (socklen_t)t->length, text, sizeof text, 1) : 0;
-    const char *way = kind == BAL_NGX_UNSENT ? ", the last to " : ", the last from ";
+    const char *way = kind == BLI_NGX_UNSENT ? ", the last to " : ", the last from ";
     if (kind == BAL_RECEIPT_VERSION)
-        bal_ngx_journal_log(
+        bli_ngx_journal_log(
             NGX_LOG_WARN, ngx_cycle->log,
             "ballast: %s \"%V\": %uL datagrams came of version %D of the wire, and this nginx "
             "speaks version %d; bring all of the fleet to one version%s%V",
             role, host, count, t->error, BAL_WIRE_VERSION, address.len ? way : "", &address);
     else
-        bal_ngx_journal_log(NGX_LOG_WARN, ngx_cycle->log, "ballast: %s \"%V\": %uL datagrams %s%s%V%s%s%s",
+        bli_ngx_journal_log(NGX_LOG_WARN, ngx_cycle->log, "ballast: %s \"%V\": %uL datagrams %s%s%V%s%s%s",
                             role, host, count, describe_error(kind), address.len ? way : "", &address,
                             t->error ? " (" : "", t->error ? strerror(t->error) : "", t->error ? ")" : "");
 }
 
-void bal_ngx_datagram_error_log(struct bal_ngx_datagram_error datagram_errors[BAL_NGX_DATAGRAM_ERRORS],
+void bli_ngx_datagram_error_log(struct bli_ngx_datagram_error datagram_errors[BLI_NGX_DATAGRAM_ERRORS],
                                 const char *role, const ngx_str_t *host, uint64_t now) {
-    for (int kind = 0; kind < BAL_NGX_DATAGRAM_ERRORS; kind++) {
-        struct bal_ngx_datagram_error *t = &datagram_errors[kind];
+    for (int kind = 0; kind < BLI_NGX_DATAGRAM_ERRORS; kind++) {
+        struct bli_ngx_datagram_error *t = &datagram_errors[kind];
         const uint64_t count = __atomic_load_n(&t->count, __ATOMIC_RELAXED);
         if (count == t->logged || (kind != BAL_RECEIPT_VERSION && !describe_error(kind)) ||
-            (t->logged_at && now < t->logged_at + (kind == BAL_NGX_UNSENT ? unsent_pause_ns : pause_ns)))
+            (t->logged_at && now < t->logged_at + (kind == BLI_NGX_UNSENT ? unsent_pause_ns : pause_ns)))
             continue;
         log_error_line(t, kind, count - t->logged, role, host);
         t->logged = count;

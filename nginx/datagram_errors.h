@@ -10,10 +10,10 @@
 #include "compat.h"
 
 /* Kinds are those of enum bal_receipt, and: */
-enum { BAL_NGX_UNSENT = BAL_RECEIPTS, BAL_NGX_DATAGRAM_ERRORS };
+enum { BLI_NGX_UNSENT = BAL_RECEIPTS, BLI_NGX_DATAGRAM_ERRORS };
 
 /* In shared memory, zeroed. Counted without a lock: only the last address may be a mix of two. */
-struct bal_ngx_datagram_error {
+struct bli_ngx_datagram_error {
     uint64_t count;
     uint64_t logged, logged_at; /* how many have been logged, and when */
     int32_t error;              /* of the last one: errno of the kernel, or the sender's version */
@@ -22,11 +22,11 @@ struct bal_ngx_datagram_error {
 };
 
 /* One more, from or to this address, or NULL. */
-void bal_ngx_datagram_error_add(struct bal_ngx_datagram_error *entry, const struct sockaddr *address,
+void bli_ngx_datagram_error_add(struct bli_ngx_datagram_error *entry, const struct sockaddr *address,
                                 socklen_t length, int error);
 /* Logs new errors, if it is time. No lock may be held; one process at a time. role: "upstream" or "station";
  * host: its name. */
-void bal_ngx_datagram_error_log(struct bal_ngx_datagram_error datagram_errors[BAL_NGX_DATAGRAM_ERRORS],
+void bli_ngx_datagram_error_log(struct bli_ngx_datagram_error datagram_errors[BLI_NGX_DATAGRAM_ERRORS],
                                 const char *role, const ngx_str_t *host, uint64_t now);
 
 #endif

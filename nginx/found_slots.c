@@ -2,9 +2,9 @@
 /* What slots=auto has found, in words and numbers. */
 #include "found_slots.h"
 
-void bal_ngx_found_print(u_char text[BAL_NGX_FOUND_TEXT], const struct bal_concurrency_view *found,
+void bli_ngx_found_print(u_char text[BLI_NGX_FOUND_TEXT], const struct bal_concurrency_view *found,
                          uint32_t before) {
-    u_char *at = text, *end = text + BAL_NGX_FOUND_TEXT - 1;
+    u_char *at = text, *end = text + BLI_NGX_FOUND_TEXT - 1;
     at = before ? ngx_slprintf(at, end, "slots=auto goes from %uD to %uD", before, found->limit)
                 : ngx_slprintf(at, end, "slots=auto begins with %uD", found->limit);
     at =
@@ -16,10 +16,10 @@ void bal_ngx_found_print(u_char text[BAL_NGX_FOUND_TEXT], const struct bal_concu
     *at = 0;
 }
 
-void bal_ngx_found_json(struct bal_ngx_text *text, const struct bal_concurrency_view *found) {
+void bli_ngx_found_json(struct bli_ngx_text *text, const struct bal_concurrency_view *found) {
     if (found->limit == 0)
         return;
-    bal_ngx_text_printf(
+    bli_ngx_text_printf(
         text,
         ",\"found\":{\"min\":%uD,\"max\":%uD,\"rate\":%.3f,\"gain\":%.4f,\"gain_sd\":%.4f,"
         "\"loss\":%.4f,\"loss_sd\":%.4f,\"raised\":%uL,\"lowered\":%uL,\"speed_changes\":%uL}",
@@ -27,7 +27,7 @@ void bal_ngx_found_json(struct bal_ngx_text *text, const struct bal_concurrency_
         found->raised, found->lowered, found->changes);
 }
 
-const struct bal_ngx_found_number bal_ngx_found_number[BAL_NGX_FOUND_NUMBERS] = {
+const struct bli_ngx_found_number bli_ngx_found_number[BLI_NGX_FOUND_NUMBERS] = {
     {"rate", "Requests per second that end with all slots in use, as estimated."},
     {"gain", "What a step more slots would add to the work per time, as a share."},
     {"gain_sd", "Standard deviation of the gain."},
@@ -35,8 +35,8 @@ const struct bal_ngx_found_number bal_ngx_found_number[BAL_NGX_FOUND_NUMBERS] = 
     {"loss_sd", "Standard deviation of the loss."},
 };
 
-double bal_ngx_found_value(const struct bal_concurrency_view *found, int number) {
-    const double values[BAL_NGX_FOUND_NUMBERS] = {found->rate, found->gain, found->gain_sd, found->loss,
+double bli_ngx_found_value(const struct bal_concurrency_view *found, int number) {
+    const double values[BLI_NGX_FOUND_NUMBERS] = {found->rate, found->gain, found->gain_sd, found->loss,
                                                   found->loss_sd};
     return values[number];
 }

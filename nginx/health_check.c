@@ -15,8 +15,8 @@ enum {
 };
 
 /* Of this process and one set of servers. */
-struct bal_ngx_checker {
-    struct bal_ngx_peers *peers;
+struct bli_ngx_checker {
+    struct bli_ngx_peers *peers;
     ngx_event_t timer;
     ngx_connection_t whose;
     ngx_queue_t probes;
@@ -28,7 +28,7 @@ struct bal_ngx_checker {
 /* A check under way, in a pool of its own. */
 struct probe {
     ngx_queue_t link;
-    struct bal_ngx_checker *checker;
+    struct bli_ngx_checker *checker;
     ngx_pool_t *pool;
     uint64_t ticket;
     ngx_peer_connection_t peer;
@@ -54,7 +54,7 @@ struct order {
     char address[sizeof(struct sockaddr_un)];
 };
 
-static const struct bal_ngx_check *check_of(const struct probe *p) {
+static const struct bli_ngx_check *check_of(const struct probe *p) {
     return p->checker->peers->upstream->check;
 }
 
@@ -76,29 +76,29 @@ static void close_probe(struct probe *p) {
     ngx_destroy_pool(p->pool);
 }
 
-static void log_local(struct bal_ngx_checker *checker) {
+static void log_local(struct bli_ngx_checker *checker) {
     if (checker->local_logged_at && ngx_time() < checker->local_logged_at + LOCAL_LOG_S)
         return;
     checker->local_logged_at = ngx_time();
-    bal_ngx_journal_log(NGX_LOG_WARN, ngx_cycle->log,
+    bli_ngx_journal_log(NGX_LOG_WARN, ngx_cycle->log,
                         "ballast: upstream \"%V\": health checks cannot be sent, for lack of connections or "
                         "memory; servers keep their state meanwhile",
                         &checker->peers->upstream->us->host);
 }
 
 /* Without the lock no one learns the result, and the check is made again later. */
-static void report(struct bal_ngx_checker *checker, uint64_t ticket, enum bal_check_result result) {
-    struct bal_ngx_peers *peers = checker->peers;
+static void report(struct bli_ngx_checker *checker, uint64_t ticket, enum bal_check_result result) {
+    struct bli_ngx_peers *peers = checker->peers;
     if (result == BAL_CHECK_LOCAL)
         log_local(checker);
-    if (!peers->zone.attached || !bal_ngx_zone_lock(&peers->zone))
+    if (!peers->zone.attached || !bli_ngx_zone_lock(&peers->zone))
         return;
-    bal_dispatcher_finish_check(peers->d, bal_ngx_now(), ticket, result);
-    bal_ngx_zone_unlock(&peers->zone);
+    bal_dispatcher_finish_check(peers->d, bli_ngx_now(), ticket, result);
+    bli_ngx_zone_unlock(&peers->zone);
 }
 
 static void finish_probe(struct probe *p, enum bal_check_result result) {
-    struct bal_ngx_checker *checker = p->checker;
+    struct bli_ngx_checker *checker = p->checker;
     const uint64_t ticket = p->ticket;
     ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0, "ballast: check of \"%V\": %s", &p->name,
                    bal_check_result_name(result));
@@ -125,11 +125,11 @@ static void receive_response(struct probe *p) {
             return;
         }
     }
-    bal_ngx_post_event(c->read);
+    bli_ngx_post_event(c->read);
 }
 
 static void send_request(struct probe *p) {
-    const struct bal_ngx_check *check = check_of(p);
+    const struct bli_ngx_check *check = check_of(p);
     ngx_connection_t *c = p->peer.connection;
     while (p->sent < check->size) {
         const ssize_t size = c->send(c, (u_char *)check->request + p->sent, check->size - p->sent);
@@ -174,7 +174,7 @@ static void shake_hands(struct probe *p) {
 
 /* The name that the server gets to know is host=, if it is a name. */
 static void begin_handshake(struct probe *p) {
-    const struct bal_ngx_check *check = check_of(p);
+    const struct bli_ngx_check *check = check_of(p);
     const char *host = check->expected.host;
     ngx_connection_t *c = p->peer.connection;
     if (ngx_ssl_create_connection(check->ssl, c, NGX_SSL_BUFFER | NGX_SSL_CLIENT) != NGX_OK) {
@@ -259,8 +259,8 @@ static void on_timeout(ngx_event_t *event) {
 
 /* ---- the beginning ---- */
 
-static struct probe *new_probe(struct bal_ngx_checker *checker, const struct order *order) {
-    const struct bal_ngx_check *check = checker->peers->upstream->check;
+static struct probe *new_probe(struct bli_ngx_checker *checker, const struct order *order) {
+    const struct bli_ngx_check *check = checker->peers->upstream->check;
     ngx_pool_t *pool = ngx_create_pool(POOL_SIZE, &checker->quiet);
     struct probe *p = pool ? ngx_pcalloc(pool, sizeof *p) : NULL;
     if (!p) {
@@ -300,9 +300,9 @@ static void watch_connection(struct probe *p, ngx_msec_t timeout) {
     ngx_add_timer(&p->timer, timeout);
 }
 
-static void begin_probe(struct bal_ngx_checker *checker, const struct order *order) {
-    const struct bal_ngx_check *check = checker->peers->upstream->check;
-    struct probe *p = order->known && bal_ngx_placeholder_has_room() ? new_probe(checker, order) : NULL;
+static void begin_probe(struct bli_ngx_checker *checker, const struct order *order) {
+    const struct bli_ngx_check *check = checker->peers->upstream->check;
+    struct probe *p = order->known && bli_ngx_placeholder_has_room() ? new_probe(checker, order) : NULL;
     if (!p) {
         report(checker, order->ticket, BAL_CHECK_LOCAL);
         return;
@@ -322,8 +322,8 @@ static void begin_probe(struct bal_ngx_checker *checker, const struct order *ord
 }
 
 /* Under the lock. */
-static void fill_order(struct bal_ngx_peers *peers, const struct bal_check_order *from, struct order *to) {
-    const struct bal_ngx_server *server = bal_ngx_peers_server(peers, from->server);
+static void fill_order(struct bli_ngx_peers *peers, const struct bal_check_order *from, struct order *to) {
+    const struct bli_ngx_server *server = bli_ngx_peers_server(peers, from->server);
     const in_port_t port = htons(peers->upstream->check->port);
     to->ticket = from->ticket;
     to->known = server && server->socklen <= sizeof to->address;
@@ -339,7 +339,7 @@ static void fill_order(struct bal_ngx_peers *peers, const struct bal_check_order
 
 /* ---- when ---- */
 
-static void set_timer(struct bal_ngx_checker *checker, uint64_t due, uint64_t now) {
+static void set_timer(struct bli_ngx_checker *checker, uint64_t due, uint64_t now) {
     const uint64_t ms = due > now ? (due - now + 999999) / 1000000 : 1;
     if (checker->timer.timer_set)
         ngx_del_timer(&checker->timer);
@@ -347,17 +347,17 @@ static void set_timer(struct bal_ngx_checker *checker, uint64_t due, uint64_t no
         ngx_add_timer(&checker->timer, (ngx_msec_t)ngx_min(ms, 3600000));
 }
 
-static void run_due(struct bal_ngx_checker *checker, uint64_t now) {
-    struct bal_ngx_peers *peers = checker->peers;
+static void run_due(struct bli_ngx_checker *checker, uint64_t now) {
+    struct bli_ngx_peers *peers = checker->peers;
     struct order order[ORDERS];
     struct bal_check_order next;
     ngx_uint_t orders = 0;
-    if (!peers->zone.attached || !bal_ngx_zone_lock(&peers->zone))
+    if (!peers->zone.attached || !bli_ngx_zone_lock(&peers->zone))
         return;
     while (orders < ORDERS && bal_dispatcher_next_check(peers->d, now, &next))
         fill_order(peers, &next, &order[orders++]);
     const uint64_t due = bal_dispatcher_check_due(peers->d);
-    bal_ngx_zone_unlock(&peers->zone);
+    bli_ngx_zone_unlock(&peers->zone);
     checker->checks = checker->checks || due != UINT64_MAX;
     for (ngx_uint_t i = 0; i < orders; i++)
         begin_probe(checker, &order[i]);
@@ -365,29 +365,29 @@ static void run_due(struct bal_ngx_checker *checker, uint64_t now) {
 }
 
 /* Another one checks from now on: nginx ends, or this process has an old configuration. */
-static void stop_checking(struct bal_ngx_checker *checker, uint64_t now) {
-    struct bal_ngx_peers *peers = checker->peers;
+static void stop_checking(struct bli_ngx_checker *checker, uint64_t now) {
+    struct bli_ngx_peers *peers = checker->peers;
     if (!checker->checks)
         return;
     while (!ngx_queue_empty(&checker->probes))
         close_probe(ngx_queue_data(ngx_queue_head(&checker->probes), struct probe, link));
     if (checker->timer.timer_set)
         ngx_del_timer(&checker->timer);
-    if (!bal_ngx_zone_lock(&peers->zone))
+    if (!bli_ngx_zone_lock(&peers->zone))
         return;
     bal_dispatcher_release_checks(peers->d, now);
-    bal_ngx_zone_unlock(&peers->zone);
+    bli_ngx_zone_unlock(&peers->zone);
     checker->checks = false;
 }
 
 static void on_timer(ngx_event_t *event) {
     const ngx_connection_t *whose = event->data;
-    struct bal_ngx_checker *checker = whose->data;
-    bal_ngx_check_run(checker->peers, bal_ngx_now());
+    struct bli_ngx_checker *checker = whose->data;
+    bli_ngx_check_run(checker->peers, bli_ngx_now());
 }
 
-static struct bal_ngx_checker *new_checker(struct bal_ngx_peers *peers) {
-    struct bal_ngx_checker *checker = ngx_pcalloc(ngx_cycle->pool, sizeof *checker);
+static struct bli_ngx_checker *new_checker(struct bli_ngx_peers *peers) {
+    struct bli_ngx_checker *checker = ngx_pcalloc(ngx_cycle->pool, sizeof *checker);
     if (!checker)
         return NULL;
     checker->peers = peers;
@@ -403,14 +403,14 @@ static struct bal_ngx_checker *new_checker(struct bal_ngx_peers *peers) {
     return checker;
 }
 
-void bal_ngx_check_run(struct bal_ngx_peers *peers, uint64_t now) {
+void bli_ngx_check_run(struct bli_ngx_peers *peers, uint64_t now) {
     if (!peers->upstream->check)
         return;
     if (!peers->checker)
         peers->checker = new_checker(peers);
     if (!peers->checker)
         return;
-    if (ngx_exiting || ngx_terminate || ngx_quit || !bal_ngx_zone_is_newest(&peers->zone))
+    if (ngx_exiting || ngx_terminate || ngx_quit || !bli_ngx_zone_is_newest(&peers->zone))
         stop_checking(peers->checker, now);
     else
         run_due(peers->checker, now);
@@ -418,7 +418,7 @@ void bal_ngx_check_run(struct bal_ngx_peers *peers, uint64_t now) {
 
 /* ---- the block ---- */
 
-uint64_t bal_ngx_check_hash(const struct bal_ngx_upstream *upstream) {
+uint64_t bli_ngx_check_hash(const struct bli_ngx_upstream *upstream) {
     if (!upstream->check)
         return 0;
     const struct bal_check_config *c = &upstream->check->config;
@@ -429,24 +429,24 @@ uint64_t bal_ngx_check_hash(const struct bal_ngx_upstream *upstream) {
     return hash;
 }
 
-void bal_ngx_check_apply(const struct bal_ngx_peers *peers, uint64_t now) {
+void bli_ngx_check_apply(const struct bli_ngx_peers *peers, uint64_t now) {
     static const struct bal_check_config none;
-    const struct bal_ngx_check *check = peers->upstream->check;
+    const struct bli_ngx_check *check = peers->upstream->check;
     bal_dispatcher_configure_checks(peers->d, now, check ? &check->config : &none);
 }
 
-bool bal_ngx_check_log_change(const struct bal_ngx_peers *peers, uint32_t number, const char *name,
+bool bli_ngx_check_log_change(const struct bli_ngx_peers *peers, uint32_t number, const char *name,
                               bool was_failing) {
     const struct bal_check_view view = bal_dispatcher_check_view(peers->d, number);
     const bool failing = view.checked && view.state == BAL_CHECK_FAILING;
     if (failing && !was_failing)
-        bal_ngx_journal_add(
+        bli_ngx_journal_add(
             NGX_LOG_WARN,
             "ballast: upstream \"%V\": server %s fails its health checks and gets no requests "
             "(the last one: %s)",
             &peers->upstream->us->host, name, bal_check_result_name(view.result));
     else if (was_failing && !failing)
-        bal_ngx_journal_add(NGX_LOG_NOTICE, "ballast: upstream \"%V\": server %s %s",
+        bli_ngx_journal_add(NGX_LOG_NOTICE, "ballast: upstream \"%V\": server %s %s",
                             &peers->upstream->us->host, name,
                             view.checked ? "passes its health checks again" : "is no longer checked");
     return failing;

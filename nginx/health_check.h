@@ -13,7 +13,7 @@
 #include "upstream.h"
 
 /* The directive. */
-struct bal_ngx_check {
+struct bli_ngx_check {
     ngx_str_t file;
     ngx_uint_t line;
     struct bal_check_config config;
@@ -28,23 +28,23 @@ struct bal_ngx_check {
     char request[BAL_CHECK_REQUEST];
 };
 
-char *bal_ngx_check_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
+char *bli_ngx_check_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 /* When all servers are known: is the directive right for them? */
-ngx_int_t bal_ngx_check_complete(ngx_conf_t *cf, const struct bal_ngx_upstream *upstream,
+ngx_int_t bli_ngx_check_complete(ngx_conf_t *cf, const struct bli_ngx_upstream *upstream,
                                  const ngx_http_upstream_rr_peers_t *rr_peers);
 /* When the whole configuration is known: is each directive in an upstream of ours? */
-ngx_int_t bal_ngx_check_verify_all(ngx_conf_t *cf);
+ngx_int_t bli_ngx_check_verify_all(ngx_conf_t *cf);
 
 /* The lock must be held: the block learns how its servers are checked. */
-void bal_ngx_check_apply(const struct bal_ngx_peers *peers, uint64_t now);
+void bli_ngx_check_apply(const struct bli_ngx_peers *peers, uint64_t now);
 /* Numbers of the directive that a block must learn again when they change; 0: servers are not checked. */
-uint64_t bal_ngx_check_hash(const struct bal_ngx_upstream *upstream);
+uint64_t bli_ngx_check_hash(const struct bli_ngx_upstream *upstream);
 
 /* In each process about eight times a second; the lock must not be held. */
-void bal_ngx_check_run(struct bal_ngx_peers *peers, uint64_t now);
+void bli_ngx_check_run(struct bli_ngx_peers *peers, uint64_t now);
 
 /* Logs a change of a server; the lock must be held. Returns whether it is failing now. */
-bool bal_ngx_check_log_change(const struct bal_ngx_peers *peers, uint32_t number, const char *name,
+bool bli_ngx_check_log_change(const struct bli_ngx_peers *peers, uint32_t number, const char *name,
                               bool was_failing);
 
 #endif

@@ -10,47 +10,47 @@
 
 #include "record.h"
 
-enum { BAL_NGX_SECONDS = 120, BAL_NGX_TENS = 360, BAL_NGX_POINTS = BAL_NGX_SECONDS + BAL_NGX_TENS };
+enum { BLI_NGX_SECONDS = 120, BLI_NGX_TENS = 360, BLI_NGX_POINTS = BLI_NGX_SECONDS + BLI_NGX_TENS };
 
 /* Now: counts since the start, and what is so. */
-struct bal_ngx_moment {
-    uint64_t now; /* bal_ngx_now() */
+struct bli_ngx_moment {
+    uint64_t now; /* bli_ngx_now() */
     uint64_t arrived, failed, refused, messages;
-    uint64_t activity_ns[BAL_NGX_ACTIVITIES]; /* of all servers */
+    uint64_t activity_ns[BLI_NGX_ACTIVITIES]; /* of all servers */
     uint32_t on;                              /* servers that can be used and are on */
 };
 
-struct bal_ngx_point {
-    uint64_t end_ns; /* bal_ngx_now() */
+struct bli_ngx_point {
+    uint64_t end_ns; /* bli_ngx_now() */
     uint32_t ms;     /* that it covers */
     uint32_t arrived, failed, refused, messages;
     uint32_t on;   /* at its end */
     uint32_t held; /* most that waited at a tick */
-    uint32_t activity_ms[BAL_NGX_ACTIVITIES];
+    uint32_t activity_ms[BLI_NGX_ACTIVITIES];
     uint32_t p50_us[BAL_CLASSES_MAX], p99_us[BAL_CLASSES_MAX]; /* 0: no request was answered */
 };
 
 /* Points of one length. */
-struct bal_ngx_series {
+struct bli_ngx_series {
     uint64_t points; /* so many were written */
     uint32_t held;   /* most so far in the one that is under way */
-    struct bal_ngx_moment began;
-    struct bal_ngx_times times[BAL_CLASSES_MAX]; /* when it began */
+    struct bli_ngx_moment began;
+    struct bli_ngx_times times[BAL_CLASSES_MAX]; /* when it began */
 };
 
-struct bal_ngx_history {
-    struct bal_ngx_series seconds, tens;
-    struct bal_ngx_point second[BAL_NGX_SECONDS], ten[BAL_NGX_TENS];
+struct bli_ngx_history {
+    struct bli_ngx_series seconds, tens;
+    struct bli_ngx_point second[BLI_NGX_SECONDS], ten[BLI_NGX_TENS];
 };
 
-/* At each tick: so many requests wait. True: it is time for bal_ngx_history_add(). */
-bool bal_ngx_history_tick(struct bal_ngx_history *history, uint64_t now, uint32_t held);
-void bal_ngx_history_add(struct bal_ngx_history *history, const struct bal_ngx_moment *moment,
-                         const struct bal_ngx_times *times, uint32_t classes);
+/* At each tick: so many requests wait. True: it is time for bli_ngx_history_add(). */
+bool bli_ngx_history_tick(struct bli_ngx_history *history, uint64_t now, uint32_t held);
+void bli_ngx_history_add(struct bli_ngx_history *history, const struct bli_ngx_moment *moment,
+                         const struct bli_ngx_times *times, uint32_t classes);
 
 /* The points, oldest first: those of ten seconds that end before the first of a second begins, then these.
  * Returns how many. */
-uint32_t bal_ngx_history_points(const struct bal_ngx_history *history,
-                                struct bal_ngx_point points[BAL_NGX_POINTS]);
+uint32_t bli_ngx_history_points(const struct bli_ngx_history *history,
+                                struct bli_ngx_point points[BLI_NGX_POINTS]);
 
 #endif

@@ -55,18 +55,18 @@ static const char *parse_range(const char *text, struct bal_address_range *range
 }
 
 static char *reject_join(ngx_conf_t *cf, const ngx_str_t *value) {
-    return bal_ngx_option_error(cf, "\"join=", value,
+    return bli_ngx_option_error(cf, "\"join=", value,
                                 "the most that may join, 1 to 16384, and the addresses from which, as in "
                                 "join=64,10.0.0.0/8");
 }
 
 /* "N[,RANGE,...]" */
-char *bal_ngx_join_set(ngx_conf_t *cf, const ngx_str_t *value, struct bal_join_config *join) {
+char *bli_ngx_join_set(ngx_conf_t *cf, const ngx_str_t *value, struct bal_join_config *join) {
     const ngx_str_t *directive = cf->args->elts;
     const u_char *end = value->data + value->len;
     const u_char *at = memchr(value->data, ',', value->len);
     ngx_uint_t most;
-    if (!bal_ngx_option_number(value->data, at ? at : end, 1, JOIN_MAX, &most))
+    if (!bli_ngx_option_number(value->data, at ? at : end, 1, JOIN_MAX, &most))
         return reject_join(cf, value);
     join->most = (uint32_t)most;
     join->silent_ns = (uint64_t)SILENT_MS * 1000000;
@@ -92,8 +92,8 @@ char *bal_ngx_join_set(ngx_conf_t *cf, const ngx_str_t *value, struct bal_join_c
     return NGX_CONF_OK;
 }
 
-static struct bal_ngx_contact contact_of(uint64_t id, const struct bal_address *address) {
-    struct bal_ngx_contact contact = {.id = id};
+static struct bli_ngx_contact contact_of(uint64_t id, const struct bal_address *address) {
+    struct bli_ngx_contact contact = {.id = id};
     if (address->family == 4) {
         contact.address.sockaddr_in.sin_family = AF_INET;
         contact.address.sockaddr_in.sin_addr.s_addr = htonl((uint32_t)address->low);
@@ -123,7 +123,7 @@ static bool is_local(const struct bal_address_range *range) {
     return false;
 }
 
-ngx_int_t bal_ngx_join_complete(ngx_conf_t *cf, const struct bal_ngx_address *own,
+ngx_int_t bli_ngx_join_complete(ngx_conf_t *cf, const struct bli_ngx_address *own,
                                 const struct bal_keys *keys, struct bal_join_config *join) {
     char text[BAL_ADDRESS_TEXT];
     join->own = address_of(own->sockaddr);
@@ -146,7 +146,7 @@ ngx_int_t bal_ngx_join_complete(ngx_conf_t *cf, const struct bal_ngx_address *ow
     return NGX_OK;
 }
 
-u_char *bal_ngx_join_print(u_char *text, const struct bal_join_config *join) {
+u_char *bli_ngx_join_print(u_char *text, const struct bal_join_config *join) {
     if (!join->most)
         return text;
     text = ngx_sprintf(text, " join=%uD", join->most);
@@ -158,25 +158,25 @@ u_char *bal_ngx_join_print(u_char *text, const struct bal_join_config *join) {
 
 /* ---- of a process ---- */
 
-ngx_int_t bal_ngx_contacts_init(struct bal_ngx_contacts *contacts, ngx_pool_t *pool, uint32_t room) {
+ngx_int_t bli_ngx_contacts_init(struct bli_ngx_contacts *contacts, ngx_pool_t *pool, uint32_t room) {
     contacts->members = ngx_pcalloc(pool, (room + 1) * sizeof *contacts->members);
     contacts->list = ngx_pcalloc(pool, (room + 1) * sizeof *contacts->list);
     contacts->room = contacts->members && contacts->list ? room : 0;
     return contacts->room == room ? NGX_OK : NGX_ERROR;
 }
 
-void bal_ngx_contacts_add_knock(struct bal_ngx_contacts *contacts, const struct bal_message *message) {
+void bli_ngx_contacts_add_knock(struct bli_ngx_contacts *contacts, const struct bal_message *message) {
     if (contacts->room && bal_address_is_valid(&message->join.address))
-        contacts->knock[contacts->knocks++ % BAL_NGX_KNOCKS] =
+        contacts->knock[contacts->knocks++ % BLI_NGX_KNOCKS] =
             contact_of(message->sender, &message->join.address);
 }
 
 static int compare_contacts(const void *a, const void *b) {
-    const struct bal_ngx_contact *s = a, *t = b;
+    const struct bli_ngx_contact *s = a, *t = b;
     return (s->id > t->id) - (s->id < t->id);
 }
 
-void bal_ngx_contacts_update(struct bal_ngx_contacts *contacts, uint32_t count, uint64_t version) {
+void bli_ngx_contacts_update(struct bli_ngx_contacts *contacts, uint32_t count, uint64_t version) {
     contacts->count = ngx_min(count, contacts->room);
     contacts->version = version;
     for (uint32_t i = 0; i < contacts->count; i++)
@@ -184,12 +184,12 @@ void bal_ngx_contacts_update(struct bal_ngx_contacts *contacts, uint32_t count, 
     qsort(contacts->members, contacts->count, sizeof *contacts->members, compare_contacts);
 }
 
-const struct bal_ngx_contact *bal_ngx_contacts_find(const struct bal_ngx_contacts *contacts, uint64_t id) {
-    const struct bal_ngx_contact key = {.id = id};
-    const struct bal_ngx_contact *found =
+const struct bli_ngx_contact *bli_ngx_contacts_find(const struct bli_ngx_contacts *contacts, uint64_t id) {
+    const struct bli_ngx_contact key = {.id = id};
+    const struct bli_ngx_contact *found =
         contacts->count ? bsearch(&key, contacts->members, contacts->count, sizeof key, compare_contacts)
                         : NULL;
-    for (uint32_t i = 0; !found && i < ngx_min(contacts->knocks, BAL_NGX_KNOCKS); i++)
+    for (uint32_t i = 0; !found && i < ngx_min(contacts->knocks, BLI_NGX_KNOCKS); i++)
         if (contacts->knock[i].id == id)
             found = &contacts->knock[i];
     return found;

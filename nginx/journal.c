@@ -8,26 +8,26 @@
 
 struct journal_line {
     ngx_uint_t level;
-    u_char text[BAL_NGX_LINE];
+    u_char text[BLI_NGX_LINE];
 };
 
-uint32_t bal_ngx_journal_lines;
-static struct journal_line kept[BAL_NGX_LINES];
+uint32_t bli_ngx_journal_lines;
+static struct journal_line kept[BLI_NGX_LINES];
 static uint32_t dropped;
 
 static void format_line(struct journal_line *line, ngx_uint_t level, const char *format, va_list args) {
     line->level = level;
-    *ngx_vslprintf(line->text, line->text + BAL_NGX_LINE - 1, format, args) = '\0';
+    *ngx_vslprintf(line->text, line->text + BLI_NGX_LINE - 1, format, args) = '\0';
 }
 
-void bal_ngx_journal_add(ngx_uint_t level, const char *format, ...) {
+void bli_ngx_journal_add(ngx_uint_t level, const char *format, ...) {
     va_list args;
-    if (bal_ngx_journal_lines == BAL_NGX_LINES) {
+    if (bli_ngx_journal_lines == BLI_NGX_LINES) {
         dropped++;
         return;
     }
     va_start(args, format);
-    format_line(&kept[bal_ngx_journal_lines++], level, format, args);
+    format_line(&kept[bli_ngx_journal_lines++], level, format, args);
     va_end(args);
 }
 
@@ -63,14 +63,14 @@ static void write_line(const struct journal_line *line, ngx_log_t *log) {
     ngx_log_error(line->level, log, 0, "%s", line->text);
 }
 
-void bal_ngx_journal_write(void) {
+void bli_ngx_journal_write(void) {
     count_dropped(ngx_cycle->log);
-    for (uint32_t i = 0; i < bal_ngx_journal_lines; i++)
+    for (uint32_t i = 0; i < bli_ngx_journal_lines; i++)
         write_line(&kept[i], ngx_cycle->log);
-    bal_ngx_journal_lines = 0;
+    bli_ngx_journal_lines = 0;
 }
 
-void bal_ngx_journal_log(ngx_uint_t level, ngx_log_t *log, const char *format, ...) {
+void bli_ngx_journal_log(ngx_uint_t level, ngx_log_t *log, const char *format, ...) {
     struct journal_line line;
     va_list args;
     if (log->log_level < level)

@@ -6,7 +6,7 @@
 
 enum { READS = 16 }; /* before others have their turn */
 
-bool bal_ngx_linger_is_whole(const ngx_http_request_t *r) {
+bool bli_ngx_linger_is_whole(const ngx_http_request_t *r) {
     const ngx_http_upstream_t *u = r->upstream;
     const ngx_uint_t status = u->headers_in.status_n;
     if (status == 0) /* nothing has come */
@@ -19,7 +19,7 @@ bool bal_ngx_linger_is_whole(const ngx_http_request_t *r) {
 }
 
 static void close_lingering(ngx_connection_t *c) {
-    const struct bal_ngx_linger *what = c->data;
+    const struct bli_ngx_linger *what = c->data;
     what->end(what);
 #if (NGX_SSL)
     if (c->ssl) {
@@ -42,7 +42,7 @@ static void on_readable(ngx_event_t *event) {
     for (int i = 0; i < READS && size > 0; i++)
         size = recv(c->fd, dropped, sizeof dropped, MSG_DONTWAIT);
     if (size > 0)
-        bal_ngx_post_event(event);
+        bli_ngx_post_event(event);
     else if (size == 0 || (ngx_socket_errno != NGX_EAGAIN && ngx_socket_errno != NGX_EINTR))
         close_lingering(c);
     else if (event->ready = 0, ngx_handle_read_event(event, 0) != NGX_OK)
@@ -54,7 +54,7 @@ static void ignore_event(ngx_event_t *event) {
 }
 
 /* nginx has other handlers, timers and logs for it, which are those of the request. */
-static void adopt_connection(ngx_connection_t *c, struct bal_ngx_linger *what, ngx_msec_t most) {
+static void adopt_connection(ngx_connection_t *c, struct bli_ngx_linger *what, ngx_msec_t most) {
     ngx_log_t *log = ngx_cycle->log;
     c->data = what;
     c->log = c->read->log = c->write->log = c->pool->log = log;
@@ -65,18 +65,18 @@ static void adopt_connection(ngx_connection_t *c, struct bal_ngx_linger *what, n
         ngx_del_timer(c->write);
     if (c->write->active && ngx_event_flags & NGX_USE_LEVEL_EVENT)
         (void)ngx_del_event(c->write, NGX_WRITE_EVENT, 0);
-    bal_ngx_cancel_event(c->write);
+    bli_ngx_cancel_event(c->write);
     ngx_add_timer(c->read, most);
-    bal_ngx_post_event(c->read); /* to read what there is, and to wait for the rest */
+    bli_ngx_post_event(c->read); /* to read what there is, and to wait for the rest */
 }
 
-bool bal_ngx_linger_begin(ngx_peer_connection_t *pc, const ngx_http_upstream_t *u,
-                          const struct bal_ngx_linger *what) {
+bool bli_ngx_linger_begin(ngx_peer_connection_t *pc, const ngx_http_upstream_t *u,
+                          const struct bli_ngx_linger *what) {
     ngx_connection_t *c = pc->connection;
     if (!c || !c->pool || !u->request_sent || c->error || c->read->eof || c->read->error ||
         c->read->pending_eof || c->write->error)
         return false;
-    struct bal_ngx_linger *kept = ngx_palloc(c->pool, sizeof *kept);
+    struct bli_ngx_linger *kept = ngx_palloc(c->pool, sizeof *kept);
     if (!kept || shutdown(c->fd, SHUT_WR) == -1)
         return false;
     *kept = *what;

@@ -18,45 +18,45 @@ static void push_header(ngx_http_request_t *r, const ngx_str_t *name, const ngx_
     if (!header)
         return;
     header->hash = 1;
-    bal_ngx_header_ends(header);
+    bli_ngx_header_ends(header);
     header->key = *name;
     header->value = *text;
 }
 
 /* Marks this 503 as the station's own, or as that of the station to which it has moved the request; not the
  * app's. */
-static void add_refused_header(ngx_http_request_t *r, const struct bal_ngx_station_request *request) {
-    const struct bal_ngx_transport *transport = request->station->zone.transport;
-    const bool others = transport && request->state == BAL_REQUEST_FORWARDED &&
-                        bal_ngx_header_signer(transport, &r->upstream->headers_in.headers, BAL_NGX_REFUSED);
+static void add_refused_header(ngx_http_request_t *r, const struct bli_ngx_station_request *request) {
+    const struct bli_ngx_transport *transport = request->station->zone.transport;
+    const bool others = transport && request->state == BLI_REQUEST_FORWARDED &&
+                        bli_ngx_header_signer(transport, &r->upstream->headers_in.headers, BLI_NGX_REFUSED);
     if (!transport || (!request->refused && !others))
         return;
-    const ngx_str_t text = {BAL_NGX_SIGNED, (u_char *)transport->signed_as[BAL_NGX_REFUSED]};
-    push_header(r, bal_ngx_header_name(BAL_NGX_REFUSED), &text);
+    const ngx_str_t text = {BLI_NGX_SIGNED, (u_char *)transport->signed_as[BLI_NGX_REFUSED]};
+    push_header(r, bli_ngx_header_name(BLI_NGX_REFUSED), &text);
 }
 
 /* On an upgraded connection the end of the request is not known, and the headers of a subrequest are not
  * sent. */
 static void add_load_header(ngx_http_request_t *r) {
     const ngx_http_upstream_srv_conf_t *us = r->upstream->upstream;
-    const struct bal_ngx_station_request *request =
-        us && bal_ngx_station_of(us) ? bal_ngx_station_request_of(r) : NULL;
+    const struct bli_ngx_station_request *request =
+        us && bli_ngx_station_of(us) ? bli_ngx_station_request_of(r) : NULL;
     if (request && r == r->main)
         add_refused_header(r, request);
-    if (!request || r != r->main || request->state != BAL_REQUEST_RUNNING ||
+    if (!request || r != r->main || request->state != BLI_REQUEST_RUNNING ||
         !request->station->zone.attached || !request->station->zone.transport ||
         r->headers_out.status == NGX_HTTP_SWITCHING_PROTOCOLS)
         return;
-    struct bal_ngx_station *station = request->station;
+    struct bli_ngx_station *station = request->station;
     struct bal_message message;
-    ngx_str_t text = {0, ngx_pnalloc(r->pool, BAL_NGX_DATAGRAM_TEXT)};
-    if (!text.data || !bal_ngx_zone_lock(&station->zone))
+    ngx_str_t text = {0, ngx_pnalloc(r->pool, BLI_NGX_DATAGRAM_TEXT)};
+    if (!text.data || !bli_ngx_zone_lock(&station->zone))
         return;
-    const bool any = bal_station_piggyback_offer(station->s, bal_ngx_now(), request->ticket, &message);
-    bal_ngx_zone_unlock(&station->zone);
+    const bool any = bal_station_piggyback_offer(station->s, bli_ngx_now(), request->ticket, &message);
+    bli_ngx_zone_unlock(&station->zone);
     if (!any)
         return;
-    text.len = bal_ngx_transport_encode(&station->transport, &message, text.data);
+    text.len = bli_ngx_transport_encode(&station->transport, &message, text.data);
     push_header(r, &load_name, &text);
 }
 
@@ -95,21 +95,21 @@ static bool may_have_our_headers(const ngx_http_upstream_t *u) {
         return true;
     if (!us->srv_conf)
         return false;
-    const struct bal_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_module);
-    return b->us || bal_ngx_station_of(us);
+    const struct bli_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_module);
+    return b->us || bli_ngx_station_of(us);
 }
 
 static ngx_int_t header_filter(ngx_http_request_t *r) {
     if (r->upstream && may_have_our_headers(r->upstream)) {
         ngx_log_debug0(NGX_LOG_DEBUG_HTTP, r->connection->log, 0, "ballast: response headers scanned");
         strip_ballast_headers(&r->headers_out.headers);
-        bal_ngx_orca_pass(r);
+        bli_ngx_orca_pass(r);
         add_load_header(r);
     }
     return next_filter(r);
 }
 
-ngx_int_t bal_ngx_load_header_init(ngx_conf_t *cf) {
+ngx_int_t bli_ngx_load_header_init(ngx_conf_t *cf) {
     (void)cf;
     next_filter = ngx_http_top_header_filter;
     ngx_http_top_header_filter = header_filter;
@@ -118,9 +118,9 @@ ngx_int_t bal_ngx_load_header_init(ngx_conf_t *cf) {
 
 /* ---- the dispatcher ---- */
 
-bool bal_ngx_load_header_read(struct bal_ngx_transport *transport, const ngx_http_request_t *r,
+bool bli_ngx_load_header_read(struct bli_ngx_transport *transport, const ngx_http_request_t *r,
                               struct bal_message *message) {
-    const ngx_table_elt_t *header = bal_ngx_header_find(&r->upstream->headers_in.headers, &load_name);
-    return header && bal_ngx_linger_is_whole(r) &&
-           bal_ngx_transport_decode(transport, &header->value, message);
+    const ngx_table_elt_t *header = bli_ngx_header_find(&r->upstream->headers_in.headers, &load_name);
+    return header && bli_ngx_linger_is_whole(r) &&
+           bli_ngx_transport_decode(transport, &header->value, message);
 }

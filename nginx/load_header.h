@@ -9,11 +9,11 @@
 #include "transport.h"
 
 /* Installs the header filter after all of nginx's own, so that ours runs first. */
-ngx_int_t bal_ngx_load_header_init(ngx_conf_t *cf);
+ngx_int_t bli_ngx_load_header_init(ngx_conf_t *cf);
 
 /* The response of a server has ended. True: it was complete, and a message came with it that is signed and
  * for us. */
-bool bal_ngx_load_header_read(struct bal_ngx_transport *transport, const ngx_http_request_t *r,
+bool bli_ngx_load_header_read(struct bli_ngx_transport *transport, const ngx_http_request_t *r,
                               struct bal_message *message);
 
 #endif

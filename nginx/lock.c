@@ -14,34 +14,34 @@ enum {
     NAP_MOST_NS = 10000000 /* a nap that lasted longer counts as this: there was no processor for us either */
 };
 
-bal_ngx_lock bal_ngx_self;
+bli_ngx_lock bli_ngx_self;
 
-void bal_ngx_lock_init(void) {
+void bli_ngx_lock_init(void) {
     const uint64_t pid = (uint64_t)ngx_pid;
-    bal_ngx_self = pid << 32 | (uint32_t)bal_ngx_start_time(pid);
+    bli_ngx_self = pid << 32 | (uint32_t)bli_ngx_start_time(pid);
 }
 
-static bool try_acquire_from(bal_ngx_lock *lock, bal_ngx_lock holder) {
-    return __atomic_compare_exchange_n(lock, &holder, bal_ngx_self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+static bool try_acquire_from(bli_ngx_lock *lock, bli_ngx_lock holder) {
+    return __atomic_compare_exchange_n(lock, &holder, bli_ngx_self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-static bool try_acquire_from_dead(bal_ngx_lock *lock, bal_ngx_lock holder) {
-    if (!bal_ngx_is_dead(holder >> 32, (uint32_t)holder) || !try_acquire_from(lock, holder))
+static bool try_acquire_from_dead(bli_ngx_lock *lock, bli_ngx_lock holder) {
+    if (!bli_ngx_is_dead(holder >> 32, (uint32_t)holder) || !try_acquire_from(lock, holder))
         return false;
-    bal_ngx_journal_add(NGX_LOG_NOTICE, "ballast: process %uL has died with a lock, which is taken from it",
+    bli_ngx_journal_add(NGX_LOG_NOTICE, "ballast: process %uL has died with a lock, which is taken from it",
                         holder >> 32); /* written when the lock has been released */
     return true;
 }
 
-bool bal_ngx_lock_try_acquire(bal_ngx_lock *lock, bal_ngx_lock *stalled) {
-    const bal_ngx_lock holder = __atomic_load_n(lock, __ATOMIC_RELAXED);
+bool bli_ngx_lock_try_acquire(bli_ngx_lock *lock, bli_ngx_lock *stalled) {
+    const bli_ngx_lock holder = __atomic_load_n(lock, __ATOMIC_RELAXED);
     if (!(holder == 0 ? try_acquire_from(lock, 0) : try_acquire_from_dead(lock, holder)))
         return false;
     *stalled = 0;
     return true;
 }
 
-static bool spin_for_lock(bal_ngx_lock *lock) {
+static bool spin_for_lock(bli_ngx_lock *lock) {
     for (uint32_t spins = 0; ngx_ncpu > 1 && spins < SPINS; spins++) {
         if (__atomic_load_n(lock, __ATOMIC_RELAXED) == 0 && try_acquire_from(lock, 0))
             return true;
@@ -53,19 +53,19 @@ static bool spin_for_lock(bal_ngx_lock *lock) {
 /* How long a nap lasted, for those that wait. */
 static uint64_t sleep_once(void) {
     static const struct timespec length = {0, NAP_US * 1000};
-    const uint64_t before = bal_ngx_now();
+    const uint64_t before = bli_ngx_now();
     nanosleep(&length, NULL);
-    return ngx_min(bal_ngx_now() - before, NAP_MOST_NS);
+    return ngx_min(bli_ngx_now() - before, NAP_MOST_NS);
 }
 
-bool bal_ngx_lock_wait(bal_ngx_lock *lock, bal_ngx_lock *stalled) {
+bool bli_ngx_lock_wait(bli_ngx_lock *lock, bli_ngx_lock *stalled) {
     uint64_t waited = 0;
-    bal_ngx_lock holder = __atomic_load_n(lock, __ATOMIC_RELAXED);
+    bli_ngx_lock holder = __atomic_load_n(lock, __ATOMIC_RELAXED);
     if (holder && holder == *stalled)
         return false;
     if (spin_for_lock(lock))
         return true;
-    for (uint32_t naps = 1; holder == 0 || waited < (uint64_t)BAL_NGX_LOCK_MS * 1000000; naps++) {
+    for (uint32_t naps = 1; holder == 0 || waited < (uint64_t)BLI_NGX_LOCK_MS * 1000000; naps++) {
         holder = __atomic_load_n(lock, __ATOMIC_RELAXED);
         if (holder == 0 ? try_acquire_from(lock, 0)
                         : naps % ASK_NAPS == 0 && try_acquire_from_dead(lock, holder))

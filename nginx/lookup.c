@@ -4,14 +4,14 @@
 
 static const uint64_t pause_ns = UINT64_C(5000000000);
 
-static void start_lookup(struct bal_ngx_lookup *lookup) {
+static void start_lookup(struct bli_ngx_lookup *lookup) {
     static const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct gaicb *list[] = {&lookup->request};
     lookup->request = (struct gaicb){.ar_name = lookup->host, .ar_request = &hints};
     lookup->busy = getaddrinfo_a(GAI_NOWAIT, list, 1, NULL) == 0;
 }
 
-struct addrinfo *bal_ngx_lookup_step(struct bal_ngx_lookup *lookup, uint64_t now) {
+struct addrinfo *bli_ngx_lookup_step(struct bli_ngx_lookup *lookup, uint64_t now) {
     if (!lookup->busy) {
         if (now >= lookup->next_ns)
             start_lookup(lookup);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct bal_ngx_lookup {
+struct bli_ngx_lookup {
     char *host;
     in_port_t port;
     /* Of this process: */
@@ -21,6 +21,6 @@ struct bal_ngx_lookup {
 
 /* Starts the lookup, or checks for its answer; never blocks. NULL: not yet. The caller frees the result with
  * freeaddrinfo(). */
-struct addrinfo *bal_ngx_lookup_step(struct bal_ngx_lookup *lookup, uint64_t now);
+struct addrinfo *bli_ngx_lookup_step(struct bli_ngx_lookup *lookup, uint64_t now);
 
 #endif

@@ -16,29 +16,29 @@
 /* Of http {}. */
 struct main_conf {
     struct bal_keys keys;
-    struct bal_ngx_plugins plugins;
-    struct bal_ngx_changes changes;
+    struct bli_ngx_plugins plugins;
+    struct bli_ngx_changes changes;
 };
 
 static void *create_main_conf(ngx_conf_t *cf) {
     struct main_conf *conf = ngx_pcalloc(cf->pool, sizeof *conf);
-    if (!conf || bal_ngx_plugins_init(cf, &conf->plugins) != NGX_OK)
+    if (!conf || bli_ngx_plugins_init(cf, &conf->plugins) != NGX_OK)
         return NULL;
     conf->keys = (struct bal_keys){bal_key_none(), bal_key_none()};
     return conf;
 }
 
-const struct bal_keys *bal_ngx_keys(ngx_conf_t *cf) {
+const struct bal_keys *bli_ngx_keys(ngx_conf_t *cf) {
     const struct main_conf *conf = ngx_http_conf_get_module_main_conf(cf, ngx_http_ballast_module);
     return &conf->keys;
 }
 
-struct bal_ngx_changes *bal_ngx_changes_conf(ngx_conf_t *cf) {
+struct bli_ngx_changes *bli_ngx_changes_conf(ngx_conf_t *cf) {
     struct main_conf *conf = ngx_http_conf_get_module_main_conf(cf, ngx_http_ballast_module);
     return &conf->changes;
 }
 
-struct bal_ngx_changes *bal_ngx_changes_running(void) {
+struct bli_ngx_changes *bli_ngx_changes_running(void) {
     struct main_conf *conf = ngx_http_cycle_get_module_main_conf(ngx_cycle, ngx_http_ballast_module);
     return &conf->changes;
 }
@@ -65,53 +65,53 @@ static char *set_key(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
 static char *add_plugin(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     struct main_conf *main = conf;
     (void)command;
-    return bal_ngx_plugins_add(cf, &main->plugins);
+    return bli_ngx_plugins_add(cf, &main->plugins);
 }
 
 static ngx_command_t commands[] = {
-    {ngx_string("ballast"), NGX_HTTP_UPS_CONF | NGX_CONF_ANY, bal_ngx_upstream_directive,
+    {ngx_string("ballast"), NGX_HTTP_UPS_CONF | NGX_CONF_ANY, bli_ngx_upstream_directive,
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
-    {ngx_string("ballast_check"), NGX_HTTP_UPS_CONF | NGX_CONF_ANY, bal_ngx_check_directive,
+    {ngx_string("ballast_check"), NGX_HTTP_UPS_CONF | NGX_CONF_ANY, bli_ngx_check_directive,
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
-    {ngx_string("ballast_server"), NGX_HTTP_UPS_CONF | NGX_CONF_1MORE, bal_ngx_name_directive,
+    {ngx_string("ballast_server"), NGX_HTTP_UPS_CONF | NGX_CONF_1MORE, bli_ngx_name_directive,
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
-    {ngx_string("ballast_status"), NGX_HTTP_LOC_CONF | NGX_CONF_ANY, bal_ngx_status_directive,
+    {ngx_string("ballast_status"), NGX_HTTP_LOC_CONF | NGX_CONF_ANY, bli_ngx_status_directive,
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
-    {ngx_string("ballast_ready"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, bal_ngx_ready_directive,
+    {ngx_string("ballast_ready"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, bli_ngx_ready_directive,
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_key"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE12, set_key, NGX_HTTP_MAIN_CONF_OFFSET, 0,
      NULL},
     {ngx_string("ballast_plugin"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, add_plugin, NGX_HTTP_MAIN_CONF_OFFSET,
      0, NULL},
-    {ngx_string("ballast_state"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, bal_ngx_changes_directive_state,
+    {ngx_string("ballast_state"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, bli_ngx_changes_directive_state,
      NGX_HTTP_MAIN_CONF_OFFSET, 0, NULL},
-    {ngx_string("ballast_api"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, bal_ngx_api_directive,
+    {ngx_string("ballast_api"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, bli_ngx_api_directive,
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
     ngx_null_command,
 };
 
 static void *create_srv_conf(ngx_conf_t *cf) {
-    return ngx_pcalloc(cf->pool, sizeof(struct bal_ngx_upstream));
+    return ngx_pcalloc(cf->pool, sizeof(struct bli_ngx_upstream));
 }
 
 static void *create_loc_conf(ngx_conf_t *cf) {
-    return ngx_pcalloc(cf->pool, sizeof(struct bal_ngx_status));
+    return ngx_pcalloc(cf->pool, sizeof(struct bli_ngx_status));
 }
 
 static ngx_int_t complete_configuration(ngx_conf_t *cf) {
-    return bal_ngx_check_verify_all(cf) == NGX_OK && bal_ngx_names_complete(cf) == NGX_OK &&
-                   bal_ngx_load_header_init(cf) == NGX_OK
-               ? bal_ngx_changes_init(cf)
+    return bli_ngx_check_verify_all(cf) == NGX_OK && bli_ngx_names_complete(cf) == NGX_OK &&
+                   bli_ngx_load_header_init(cf) == NGX_OK
+               ? bli_ngx_changes_init(cf)
                : NGX_ERROR;
 }
 
 static ngx_http_module_t context = {
-    .preconfiguration = bal_ngx_variables_add,
+    .preconfiguration = bli_ngx_variables_add,
     .postconfiguration = complete_configuration,
     .create_main_conf = create_main_conf,
     .create_srv_conf = create_srv_conf,
     .create_loc_conf = create_loc_conf,
-    .merge_loc_conf = bal_ngx_api_merge,
+    .merge_loc_conf = bli_ngx_api_merge,
 };
 
 /* The log of the configuration is open by now. */
@@ -122,12 +122,12 @@ static ngx_int_t init_module(ngx_cycle_t *cycle) {
     const struct main_conf *own =
         conf ? ngx_http_cycle_get_module_main_conf(cycle, ngx_http_ballast_module) : NULL;
     if (own)
-        bal_ngx_plugins_log(&own->plugins, cycle->log);
+        bli_ngx_plugins_log(&own->plugins, cycle->log);
     for (ngx_uint_t i = 0; conf && i < conf->upstreams.nelts; i++) {
-        const struct bal_ngx_upstream *b =
+        const struct bli_ngx_upstream *b =
             us[i]->srv_conf ? ngx_http_conf_upstream_srv_conf(us[i], ngx_http_ballast_module) : NULL;
         if (b && b->us && b->default_policy)
-            bal_ngx_upstream_log_default(b, cycle->log);
+            bli_ngx_upstream_log_default(b, cycle->log);
     }
     return NGX_OK;
 }
@@ -138,7 +138,7 @@ ngx_module_t ngx_http_ballast_module = {
     .commands = commands,
     .type = NGX_HTTP_MODULE,
     .init_module = init_module,
-    .init_process = bal_ngx_changes_init_process,
+    .init_process = bli_ngx_changes_init_process,
 };
 
 /* What load_module looks for. */

@@ -28,7 +28,7 @@ static bool set_name(char into[BAL_LOAD_NAME], const u_char *from, const u_char 
     return true;
 }
 
-static bool set_valid(struct bal_ngx_upstream *b, const u_char *from, const u_char *to) {
+static bool set_valid(struct bli_ngx_upstream *b, const u_char *from, const u_char *to) {
     ngx_str_t text = {(size_t)(to - from), (u_char *)from};
     const ngx_int_t ms = text.len ? ngx_parse_time(&text, 0) : NGX_ERROR;
     if (b->load_ms || ms == NGX_ERROR || ms < 1 || ms > VALID_MS_MAX)
@@ -41,7 +41,7 @@ static bool has_key(const u_char *at, const u_char *end, const char *key) {
     return (size_t)(end - at) >= strlen(key) && ngx_strncmp(at, key, strlen(key)) == 0;
 }
 
-static bool set_field(struct bal_ngx_upstream *b, const u_char *at, const u_char *end) {
+static bool set_field(struct bli_ngx_upstream *b, const u_char *at, const u_char *end) {
     if (has_key(at, end, "running:"))
         return set_name(b->load_fields.running, at + strlen("running:"), end);
     if (has_key(at, end, "waiting:"))
@@ -51,14 +51,14 @@ static bool set_field(struct bal_ngx_upstream *b, const u_char *at, const u_char
     return has_key(at, end, "valid:") && set_valid(b, at + strlen("valid:"), end);
 }
 
-char *bal_ngx_orca_set(ngx_conf_t *cf, const ngx_str_t *value, struct bal_ngx_upstream *b) {
+char *bli_ngx_orca_set(ngx_conf_t *cf, const ngx_str_t *value, struct bli_ngx_upstream *b) {
     const u_char *at = value->data, *end = at + value->len;
     const bool standard = value->len == 2 && ngx_strncmp(at, "on", 2) == 0;
     while (!standard && at <= end) {
         const u_char *comma = memchr(at, ',', (size_t)(end - at));
         const u_char *stop = comma ? comma : end;
         if (!set_field(b, at, stop))
-            return bal_ngx_option_error(cf, "\"orca=", value, right);
+            return bli_ngx_option_error(cf, "\"orca=", value, right);
         at = stop + 1;
     }
     b->load_ms = b->load_ms ? b->load_ms : VALID_MS;
@@ -66,7 +66,7 @@ char *bal_ngx_orca_set(ngx_conf_t *cf, const ngx_str_t *value, struct bal_ngx_up
 }
 
 /* What the processes of a zone must agree on: how long reports count. Names are read by each for itself. */
-u_char *bal_ngx_orca_print(u_char *at, const struct bal_ngx_upstream *b) {
+u_char *bli_ngx_orca_print(u_char *at, const struct bli_ngx_upstream *b) {
     return b->load_ms ? ngx_sprintf(at, " orca=%M", b->load_ms) : at;
 }
 
@@ -83,23 +83,23 @@ static void hide_header(ngx_list_t *headers) {
 }
 
 /* Has this response just come from the server that the core counts it at? */
-static bool is_fresh(const ngx_http_request_t *r, const struct bal_ngx_peer_data *peer) {
+static bool is_fresh(const ngx_http_request_t *r, const struct bli_ngx_peer_data *peer) {
 #if (NGX_HTTP_CACHE)
     if (r->cached)
         return false;
 #endif
-    return peer && peer->u == r->upstream && peer->state == BAL_PEER_SENT && !peer->untracked &&
+    return peer && peer->u == r->upstream && peer->state == BLI_PEER_SENT && !peer->untracked &&
            peer->peers->zone.attached;
 }
 
-void bal_ngx_orca_pass(ngx_http_request_t *r) {
-    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
+void bli_ngx_orca_pass(ngx_http_request_t *r) {
+    const struct bli_ngx_peer_data *peer = bli_ngx_peer_of(r);
     const ngx_table_elt_t *header;
     struct bal_load_report report;
     if (!peer || !peer->upstream->load_ms)
         return;
     hide_header(&r->headers_out.headers);
-    if (!is_fresh(r, peer) || !(header = bal_ngx_header_find(&r->upstream->headers_in.headers, &header_name)))
+    if (!is_fresh(r, peer) || !(header = bli_ngx_header_find(&r->upstream->headers_in.headers, &header_name)))
         return;
     const bool good = bal_load_report_read(&peer->upstream->load_fields, (const char *)header->value.data,
                                            header->value.len, &report);

@@ -6,13 +6,13 @@
 
 #include "upstream.h"
 
-/* Room for bal_ngx_orca_print(). */
-enum { BAL_NGX_ORCA_TEXT = 3 * BAL_LOAD_NAME + 64 };
+/* Room for bli_ngx_orca_print(). */
+enum { BLI_NGX_ORCA_TEXT = 3 * BAL_LOAD_NAME + 64 };
 
-char *bal_ngx_orca_set(ngx_conf_t *cf, const ngx_str_t *value, struct bal_ngx_upstream *b);
+char *bli_ngx_orca_set(ngx_conf_t *cf, const ngx_str_t *value, struct bli_ngx_upstream *b);
 /* For the name of the zone; nothing if there is none. Returns the end. */
-u_char *bal_ngx_orca_print(u_char *at, const struct bal_ngx_upstream *b);
+u_char *bli_ngx_orca_print(u_char *at, const struct bli_ngx_upstream *b);
 /* The head of a response goes to its client. */
-void bal_ngx_orca_pass(ngx_http_request_t *r);
+void bli_ngx_orca_pass(ngx_http_request_t *r);
 
 #endif

@@ -27,21 +27,21 @@ enum { RESOLVED_MIN = 256 };
 /* ---- servers by name ---- */
 
 static int compare_names(const void *a, const void *b) {
-    const struct bal_ngx_server *const *s = a, *const *t = b;
+    const struct bli_ngx_server *const *s = a, *const *t = b;
     return strcmp((const char *)(*s)->name.data, (const char *)(*t)->name.data);
 }
 
-static struct bal_ngx_server *find_server(const struct bal_ngx_peers *peers, const char *name) {
-    struct bal_ngx_server key = {.name = {strlen(name), (u_char *)name}}, *wanted = &key;
-    struct bal_ngx_server **found =
+static struct bli_ngx_server *find_server(const struct bli_ngx_peers *peers, const char *name) {
+    struct bli_ngx_server key = {.name = {strlen(name), (u_char *)name}}, *wanted = &key;
+    struct bli_ngx_server **found =
         bsearch(&wanted, peers->servers.elts, peers->servers.nelts, sizeof wanted, compare_names);
     return found ? *found : NULL;
 }
 
-static struct bal_ngx_server *push_server(struct bal_ngx_peers *peers, ngx_pool_t *pool,
+static struct bli_ngx_server *push_server(struct bli_ngx_peers *peers, ngx_pool_t *pool,
                                           const ngx_str_t *name) {
-    struct bal_ngx_server **place = ngx_array_push(&peers->servers);
-    struct bal_ngx_server *server = ngx_pcalloc(pool, sizeof *server);
+    struct bli_ngx_server **place = ngx_array_push(&peers->servers);
+    struct bli_ngx_server *server = ngx_pcalloc(pool, sizeof *server);
     if (!place || !server)
         return NULL;
     server->name.len = name->len;
@@ -54,15 +54,15 @@ static struct bal_ngx_server *push_server(struct bal_ngx_peers *peers, ngx_pool_
     return server;
 }
 
-static void sort_servers(struct bal_ngx_peers *peers) {
-    qsort(peers->servers.elts, peers->servers.nelts, sizeof(struct bal_ngx_server *), compare_names);
+static void sort_servers(struct bli_ngx_peers *peers) {
+    qsort(peers->servers.elts, peers->servers.nelts, sizeof(struct bli_ngx_server *), compare_names);
 }
 
 /* ---- servers of newer configurations ---- */
 
 /* Of a newer configuration: this process gets to know it when a request goes there. */
-struct bal_ngx_foreign {
-    struct bal_ngx_server server;
+struct bli_ngx_foreign {
+    struct bli_ngx_server server;
     union {
         struct sockaddr any;
         struct sockaddr_in v4;
@@ -73,7 +73,7 @@ struct bal_ngx_foreign {
 };
 
 /* "IP:PORT" or "[IP]:PORT", as nginx writes addresses. */
-static bool read_ip(const char *name, struct bal_ngx_foreign *f) {
+static bool read_ip(const char *name, struct bli_ngx_foreign *f) {
     const char *colon = strrchr(name, ':');
     const bool v6 = name[0] == '[' && colon && colon[-1] == ']';
     const ngx_int_t port = colon ? ngx_atoi((u_char *)colon + 1, strlen(colon + 1)) : NGX_ERROR;
@@ -93,7 +93,7 @@ static bool read_ip(const char *name, struct bal_ngx_foreign *f) {
     return f->address.v4.sin_addr.s_addr != INADDR_NONE;
 }
 
-static bool read_address(const char *name, struct bal_ngx_foreign *f) {
+static bool read_address(const char *name, struct bli_ngx_foreign *f) {
     static const char unix_prefix[] = "unix:";
     const char *path = name + sizeof unix_prefix - 1;
     memset(&f->address, 0, sizeof f->address);
@@ -108,8 +108,8 @@ static bool read_address(const char *name, struct bal_ngx_foreign *f) {
     return true;
 }
 
-bool bal_ngx_peers_name_server(ngx_pool_t *pool, const char *text, char name[BAL_SERVER_NAME]) {
-    struct bal_ngx_foreign f;
+bool bli_ngx_peers_name_server(ngx_pool_t *pool, const char *text, char name[BAL_SERVER_NAME]) {
+    struct bli_ngx_foreign f;
     ngx_addr_t address;
     if (strncmp(text, "unix:", 5) == 0) {
         ngx_cpystrn((u_char *)name, (u_char *)text, BAL_SERVER_NAME);
@@ -123,7 +123,7 @@ bool bal_ngx_peers_name_server(ngx_pool_t *pool, const char *text, char name[BAL
     return read_address(name, &f);
 }
 
-static void forget_session(struct bal_ngx_server *server) {
+static void forget_session(struct bli_ngx_server *server) {
 #if (NGX_HTTP_SSL)
     if (server->session)
         ngx_ssl_free_session(server->session);
@@ -135,8 +135,8 @@ static void forget_session(struct bal_ngx_server *server) {
 
 /* A process with a newer configuration has added a server to the block that ours does not name. An index gets
  * another name only when the earlier server has no requests. NULL: no memory, or no address. */
-static struct bal_ngx_server *add_foreign_server(struct bal_ngx_foreign **place, const char *name) {
-    struct bal_ngx_foreign *f = *place ? *place : ngx_pcalloc(ngx_cycle->pool, sizeof *f);
+static struct bli_ngx_server *add_foreign_server(struct bli_ngx_foreign **place, const char *name) {
+    struct bli_ngx_foreign *f = *place ? *place : ngx_pcalloc(ngx_cycle->pool, sizeof *f);
     *place = f;
     if (!f || strcmp(f->name, name) == 0)
         return f ? &f->server : NULL;
@@ -145,15 +145,15 @@ static struct bal_ngx_server *add_foreign_server(struct bal_ngx_foreign **place,
     f->server.name = (ngx_str_t){strlen(f->name), (u_char *)f->name};
     if (read_address(name, f))
         return &f->server;
-    bal_ngx_journal_add(NGX_LOG_ERR, "ballast: server \"%s\" has no address", name);
+    bli_ngx_journal_add(NGX_LOG_ERR, "ballast: server \"%s\" has no address", name);
     f->name[0] = '\0';
     return NULL;
 }
 
 /* After a change of the servers each index is looked up at its first use: all at once, in each process and
  * under the lock, would keep the requests of a large fleet waiting. */
-struct bal_ngx_server *bal_ngx_peers_server(struct bal_ngx_peers *peers, uint32_t number) {
-    struct bal_ngx_known *known = &peers->known[number];
+struct bli_ngx_server *bli_ngx_peers_server(struct bli_ngx_peers *peers, uint32_t number) {
+    struct bli_ngx_known *known = &peers->known[number];
     const uint64_t version = peers->shared->version + bal_dispatcher_members_version(peers->d);
     if (known->version == version)
         return known->server;
@@ -165,20 +165,20 @@ struct bal_ngx_server *bal_ngx_peers_server(struct bal_ngx_peers *peers, uint32_
     return known->server;
 }
 
-struct bal_ngx_server *bal_ngx_peers_own_server(const struct bal_ngx_peers *peers, ngx_uint_t i) {
+struct bli_ngx_server *bli_ngx_peers_own_server(const struct bli_ngx_peers *peers, ngx_uint_t i) {
     if (peers->names)
-        return bal_ngx_resolved_server(peers->names, i);
-    return i < peers->servers.nelts ? ((struct bal_ngx_server **)peers->servers.elts)[i] : NULL;
+        return bli_ngx_resolved_server(peers->names, i);
+    return i < peers->servers.nelts ? ((struct bli_ngx_server **)peers->servers.elts)[i] : NULL;
 }
 
-static bool is_same(const struct bal_ngx_server *a, const struct bal_ngx_server *b) {
+static bool is_same(const struct bli_ngx_server *a, const struct bli_ngx_server *b) {
     return b && a->name.len == b->name.len && memcmp(a->name.data, b->name.data, a->name.len) == 0;
 }
 
 /* ---- choosing without counting ---- */
 
-static void add_extra(struct bal_ngx_peers *peers, const char *name, ngx_uint_t weight, bool closed) {
-    struct bal_ngx_server *server = add_foreign_server(&peers->extra[peers->extras], name);
+static void add_extra(struct bli_ngx_peers *peers, const char *name, ngx_uint_t weight, bool closed) {
+    struct bli_ngx_server *server = add_foreign_server(&peers->extra[peers->extras], name);
     if (!server)
         return;
     server->weight = weight;
@@ -187,7 +187,7 @@ static void add_extra(struct bal_ngx_peers *peers, const char *name, ngx_uint_t 
 }
 
 /* Of our own list; where servers have stations none can be added. */
-static void list_added(struct bal_ngx_peers *peers) {
+static void list_added(struct bli_ngx_peers *peers) {
     if (!peers->added || peers->upstream->stations)
         return;
     peers->extras = 0;
@@ -199,14 +199,14 @@ static void list_added(struct bal_ngx_peers *peers) {
 }
 
 /* Without the block, whose lock may not be free when they are needed. */
-static void list_members(struct bal_ngx_peers *peers) {
+static void list_members(struct bli_ngx_peers *peers) {
     char name[BAL_ADDRESS_TEXT];
     if (!peers->member_list || bal_dispatcher_members_version(peers->d) == peers->members_listed ||
-        !bal_ngx_zone_lock(&peers->zone))
+        !bli_ngx_zone_lock(&peers->zone))
         return;
     const uint32_t count = bal_dispatcher_members(peers->d, peers->member_list, peers->config.join.most);
     peers->members_listed = bal_dispatcher_members_version(peers->d);
-    bal_ngx_zone_unlock(&peers->zone);
+    bli_ngx_zone_unlock(&peers->zone);
     peers->extras = 0;
     for (uint32_t i = 0; i < ngx_min(count, peers->config.join.most); i++) {
         bal_address_print(&peers->member_list[i].address, name);
@@ -214,7 +214,7 @@ static void list_members(struct bal_ngx_peers *peers) {
     }
 }
 
-static bool init_extra(struct bal_ngx_peers *peers, ngx_pool_t *pool) {
+static bool init_extra(struct bli_ngx_peers *peers, ngx_pool_t *pool) {
     const uint32_t joined = peers->config.join.most;
     if (!peers->added && !joined)
         return true;
@@ -226,13 +226,13 @@ static bool init_extra(struct bal_ngx_peers *peers, ngx_pool_t *pool) {
 /* Smooth weighted round robin, as nginx's own: each time all gain their weight, and the one chosen gives up
  * what all have gained. */
 struct turn {
-    const struct bal_ngx_server *failed;
-    struct bal_ngx_server *best;
+    const struct bli_ngx_server *failed;
+    struct bli_ngx_server *best;
     bool best_failed;
     ngx_int_t all;
 };
 
-static void compare_turn(struct turn *turn, struct bal_ngx_server *s) {
+static void compare_turn(struct turn *turn, struct bli_ngx_server *s) {
     if (s->closed)
         return;
     turn->all += (ngx_int_t)s->weight;
@@ -245,11 +245,11 @@ static void compare_turn(struct turn *turn, struct bal_ngx_server *s) {
     }
 }
 
-struct bal_ngx_server *bal_ngx_peers_untracked_server(struct bal_ngx_peers *peers,
-                                                      const struct bal_ngx_server *failed) {
-    struct bal_ngx_server *s;
+struct bli_ngx_server *bli_ngx_peers_untracked_server(struct bli_ngx_peers *peers,
+                                                      const struct bli_ngx_server *failed) {
+    struct bli_ngx_server *s;
     struct turn turn = {.failed = failed};
-    for (ngx_uint_t i = 0; (s = bal_ngx_peers_own_server(peers, i)); i++)
+    for (ngx_uint_t i = 0; (s = bli_ngx_peers_own_server(peers, i)); i++)
         compare_turn(&turn, s);
     for (uint32_t i = 0; i < peers->extras; i++)
         compare_turn(&turn, &peers->extra[i]->server);
@@ -258,9 +258,9 @@ struct bal_ngx_server *bal_ngx_peers_untracked_server(struct bal_ngx_peers *peer
     return turn.best;
 }
 
-void bal_ngx_peers_add_decision_time(struct bal_ngx_peers *peers, uint64_t ns) {
+void bli_ngx_peers_add_decision_time(struct bli_ngx_peers *peers, uint64_t ns) {
     const uint32_t bucket = ns < 2 ? 0 : 63 - (uint32_t)__builtin_clzll(ns);
-    struct bal_ngx_decisions *decisions = &peers->shared->decisions[bal_dispatcher_worker_number(peers->d)];
+    struct bli_ngx_decisions *decisions = &peers->shared->decisions[bal_dispatcher_worker_number(peers->d)];
     decisions->bucket[ngx_min(bucket, DECISION_BUCKETS - 1)]++;
     decisions->sum_ns += ns;
 }
@@ -286,13 +286,13 @@ static uint64_t hash_servers(const struct bal_dispatcher_server *server, uint32_
     return hash | 1; /* 0: none has been applied */
 }
 
-static uint32_t list_configured_servers(struct bal_ngx_peers *peers) {
-    struct bal_ngx_server *const *server = peers->servers.elts;
+static uint32_t list_configured_servers(struct bli_ngx_peers *peers) {
+    struct bli_ngx_server *const *server = peers->servers.elts;
     for (ngx_uint_t i = 0; i < peers->servers.nelts; i++) {
-        const struct bal_ngx_server *s = server[i];
+        const struct bli_ngx_server *s = server[i];
         peers->server_list[i] = (struct bal_dispatcher_server){
             .name = (const char *)s->name.data,
-            .station = bal_ngx_address_id(&s->name),
+            .station = bli_ngx_address_id(&s->name),
             .weight = (double)s->weight,
             .max_conns = (uint32_t)s->max_conns,
             .down = s->down,
@@ -304,7 +304,7 @@ static uint32_t list_configured_servers(struct bal_ngx_peers *peers) {
     return (uint32_t)peers->servers.nelts;
 }
 
-static void count_tries(struct bal_ngx_peers *peers) {
+static void count_tries(struct bli_ngx_peers *peers) {
     peers->tries = 0;
     for (uint32_t i = 0; i < peers->server_list_count; i++)
         peers->tries += !peers->server_list[i].down && !peers->server_list[i].drain;
@@ -312,62 +312,62 @@ static void count_tries(struct bal_ngx_peers *peers) {
 
 /* Where names are looked up there may be backup servers at some times only: until they are listed, there are
  * as many as the configuration has room for. */
-static bool has_backup(const struct bal_ngx_peers *peers) {
-    const struct bal_ngx_peers *backup = &peers->upstream->peers[1];
+static bool has_backup(const struct bli_ngx_peers *peers) {
+    const struct bli_ngx_peers *backup = &peers->upstream->peers[1];
     if (!peers->config.backed || !backup->server_list_hash)
         return peers->config.backed;
     return backup->unlisted || backup->server_list_count > 0;
 }
 
 /* The list of our servers, ready before the lock is taken. Nothing is applied while it cannot be made. */
-static void list_servers(struct bal_ngx_peers *peers) {
+static void list_servers(struct bli_ngx_peers *peers) {
     peers->backed = has_backup(peers);
-    uint32_t count = peers->names ? bal_ngx_resolved_list(peers->names, peers->server_list)
+    uint32_t count = peers->names ? bli_ngx_resolved_list(peers->names, peers->server_list)
                                   : list_configured_servers(peers);
-    peers->unlisted = !bal_ngx_overlay_apply(peers, &count) ||
-                      (peers->names && !bal_ngx_resolved_is_complete(peers->names));
+    peers->unlisted = !bli_ngx_overlay_apply(peers, &count) ||
+                      (peers->names && !bli_ngx_resolved_is_complete(peers->names));
     peers->server_list_count = count;
     count_tries(peers);
     list_added(peers);
     peers->server_list_hash = hash_servers(peers->server_list, peers->server_list_count) ^
-                              bal_ngx_check_hash(peers->upstream) ^ peers->upstream->slow_start << 32 ^
+                              bli_ngx_check_hash(peers->upstream) ^ peers->upstream->slow_start << 32 ^
                               (uint64_t)peers->backed << 63 ^
                               hash_bytes(1, peers->upstream->now.text, strlen(peers->upstream->now.text));
 }
 
 /* ---- the role ---- */
 
-static size_t slots_logged_at(const struct bal_ngx_peers *peers) {
-    return bal_ngx_aligned(sizeof(struct bal_ngx_shared) + peers->config.servers);
+static size_t slots_logged_at(const struct bli_ngx_peers *peers) {
+    return bli_ngx_aligned(sizeof(struct bli_ngx_shared) + peers->config.servers);
 }
 
-static size_t slots_logged_size(const struct bal_ngx_peers *peers) {
+static size_t slots_logged_size(const struct bli_ngx_peers *peers) {
     return peers->config.min_slots ? peers->config.servers * sizeof *peers->slots_logged : 0;
 }
 
-static size_t records_at(const struct bal_ngx_peers *peers) {
-    return slots_logged_at(peers) + bal_ngx_aligned(slots_logged_size(peers));
+static size_t records_at(const struct bli_ngx_peers *peers) {
+    return slots_logged_at(peers) + bli_ngx_aligned(slots_logged_size(peers));
 }
 
-static uint32_t records_capacity(const struct bal_ngx_peers *peers) {
-    return bal_ngx_records_capacity((uint32_t)peers->upstream->record);
+static uint32_t records_capacity(const struct bli_ngx_peers *peers) {
+    return bli_ngx_records_capacity((uint32_t)peers->upstream->record);
 }
 
-static size_t history_at(const struct bal_ngx_peers *peers) {
+static size_t history_at(const struct bli_ngx_peers *peers) {
     return records_at(peers) +
-           bal_ngx_aligned(bal_ngx_records_size(peers->config.servers, records_capacity(peers)));
+           bli_ngx_aligned(bli_ngx_records_size(peers->config.servers, records_capacity(peers)));
 }
 
-static size_t shared_size(const struct bal_ngx_peers *peers) {
-    return history_at(peers) + bal_ngx_aligned(sizeof(struct bal_ngx_history));
+static size_t shared_size(const struct bli_ngx_peers *peers) {
+    return history_at(peers) + bli_ngx_aligned(sizeof(struct bli_ngx_history));
 }
 
-static size_t block_size(const struct bal_ngx_peers *peers) {
+static size_t block_size(const struct bli_ngx_peers *peers) {
     return shared_size(peers) + bal_dispatcher_size(&peers->upstream->policy, &peers->config);
 }
 
 /* So many requests that they fit into what the directive gives. */
-static bool fit_requests(struct bal_ngx_peers *peers) {
+static bool fit_requests(struct bli_ngx_peers *peers) {
     uint32_t fits = 0, least = 1, most = 1 << 24;
     while (least <= most) {
         peers->config.requests = least + (most - least) / 2;
@@ -383,8 +383,8 @@ static bool fit_requests(struct bal_ngx_peers *peers) {
 }
 
 static size_t size(void *user, uint32_t requests) {
-    struct bal_ngx_peers *peers = user;
-    const struct bal_ngx_upstream *upstream = peers->upstream;
+    struct bli_ngx_peers *peers = user;
+    const struct bli_ngx_upstream *upstream = peers->upstream;
     if (requests == 0)
         return block_size(peers);
     peers->config.requests = requests;
@@ -399,17 +399,17 @@ static size_t size(void *user, uint32_t requests) {
 }
 
 static void create(void *user, void *block, uint64_t now) {
-    struct bal_ngx_peers *peers = user;
-    peers->config.boot = bal_ngx_boot();
-    bal_ngx_records_init((void *)((char *)block + records_at(peers)), peers->config.servers,
+    struct bli_ngx_peers *peers = user;
+    peers->config.boot = bli_ngx_boot();
+    bli_ngx_records_init((void *)((char *)block + records_at(peers)), peers->config.servers,
                          records_capacity(peers));
     memset((char *)block + slots_logged_at(peers), 0, slots_logged_size(peers));
-    memset((char *)block + history_at(peers), 0, sizeof(struct bal_ngx_history));
+    memset((char *)block + history_at(peers), 0, sizeof(struct bli_ngx_history));
     bal_dispatcher_create((char *)block + shared_size(peers), &peers->upstream->policy, &peers->config, now);
 }
 
 static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bal_error *err) {
-    struct bal_ngx_peers *peers = user;
+    struct bli_ngx_peers *peers = user;
     ngx_pool_t *pool = ngx_cycle->pool;
     peers->shared = block;
     peers->slots_logged = peers->config.min_slots ? (void *)((char *)block + slots_logged_at(peers)) : NULL;
@@ -419,12 +419,12 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     peers->known = ngx_pcalloc(pool, peers->config.servers * sizeof *peers->known);
     peers->server_list =
         ngx_pcalloc(pool, ngx_max(peers->servers.nelts, peers->config.servers) * sizeof *peers->server_list);
-    peers->names = peers->upstream->resolves ? bal_ngx_resolved_new(pool, peers->config.servers) : NULL;
+    peers->names = peers->upstream->resolves ? bli_ngx_resolved_new(pool, peers->config.servers) : NULL;
     if (!peers->d || !peers->known || !peers->server_list || (peers->upstream->resolves && !peers->names) ||
-        !bal_ngx_overlay_init(peers, pool) || !init_extra(peers, pool))
+        !bli_ngx_overlay_init(peers, pool) || !init_extra(peers, pool))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
     if (peers->names) /* a reload goes on with what was known */
-        bal_ngx_resolved_update(peers->names, peers);
+        bli_ngx_resolved_update(peers->names, peers);
     list_servers(peers);
     ngx_rbtree_init(&peers->waiting, &peers->sentinel, ngx_rbtree_insert_value);
     ngx_queue_init(&peers->sent);
@@ -434,75 +434,75 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
 
 /* Under the lock. */
 static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
-    struct bal_ngx_peers *peers = user;
+    struct bli_ngx_peers *peers = user;
     return bal_dispatcher_join(peers->d, now, pid, start, err);
 }
 
 /* Under the lock. */
 static uint32_t worker_number(void *user) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     return bal_dispatcher_worker_number(peers->d);
 }
 
 /* Under the lock. */
 static bool worker(void *user, uint32_t i, uint64_t *pid, uint64_t *start) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     return bal_dispatcher_worker(peers->d, i, pid, start);
 }
 
 /* Under the lock. */
 static void reap(void *user, uint64_t now, uint32_t i) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     bal_dispatcher_reap(peers->d, now, i);
 }
 
 /* Under the lock. */
 static void leave(void *user, uint64_t now) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     bal_dispatcher_leave(peers->d, now);
 }
 
 /* Under the lock. */
 static uint64_t run_timers(void *user, uint64_t now) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     return bal_dispatcher_run_timers(peers->d, now);
 }
 
 /* Under the lock. */
 static uint32_t next_to_wake(void *user) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     return bal_dispatcher_next_to_wake(peers->d);
 }
 
 static const bool *wake_pending(void *user) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     return bal_dispatcher_wake_pending(peers->d);
 }
 
 static void decisions_ready(void *user) {
-    bal_ngx_hold_process_decisions(user);
+    bli_ngx_hold_process_decisions(user);
 }
 
 /* Under the lock. */
 static const struct bal_message *outgoing(void *user, uint32_t *count) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     return bal_dispatcher_outgoing(peers->d, count);
 }
 
 /* Under the lock. */
 static uint32_t members(void *user, struct bal_member *list, uint32_t room) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     return bal_dispatcher_members(peers->d, list, room);
 }
 
 /* Under the lock. */
 static void adopt_members(void *user, uint64_t now, const struct bal_member *list, uint32_t count) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     bal_dispatcher_adopt_members(peers->d, now, list, count);
 }
 
 static uint32_t read_members(void *user, void *block, struct bal_member *list, uint32_t room) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     const struct bal_policy_spec *policy = &peers->upstream->policy;
     struct bal_dispatcher *d = ngx_alloc(bal_dispatcher_view_size(policy, &peers->config), ngx_cycle->log);
     uint32_t count = 0;
@@ -514,40 +514,40 @@ static uint32_t read_members(void *user, void *block, struct bal_member *list, u
 
 /* Under the lock. */
 static uint64_t members_version(void *user) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     return bal_dispatcher_members_version(peers->d);
 }
 
 /* Under the lock. How long the answer took is no longer known: a good outcome is treated as a cancelled
  * request. */
-static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what) {
-    const struct bal_ngx_peers *peers = user;
-    if (what == BAL_NGX_DEFER_BAD || what == BAL_NGX_DEFER_FAILED)
+static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bli_ngx_deferral what) {
+    const struct bli_ngx_peers *peers = user;
+    if (what == BLI_NGX_DEFER_BAD || what == BLI_NGX_DEFER_FAILED)
         bal_dispatcher_respond(peers->d, now, ticket,
-                               what == BAL_NGX_DEFER_BAD ? BAL_OUTCOME_BAD : BAL_OUTCOME_FAILED);
+                               what == BLI_NGX_DEFER_BAD ? BAL_OUTCOME_BAD : BAL_OUTCOME_FAILED);
     else
         bal_dispatcher_cancel(peers->d, now, ticket);
 }
 
 /* Under the lock. */
 static void detach_stations(void *user, uint64_t now) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     bal_dispatcher_detach_stations(peers->d, now);
 }
 
 /* Under the lock. */
 static enum bal_receipt receive(void *user, uint64_t now, const struct bal_message *message) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     return bal_dispatcher_receive(peers->d, now, message);
 }
 
 /* Under the lock. Where the servers have not changed, it only compares two numbers. */
 static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
-    struct bal_ngx_peers *peers = user;
+    struct bli_ngx_peers *peers = user;
     if (peers->unlisted || peers->shared->servers == peers->server_list_hash)
         return BAL_OK; /* or it is applied as soon as it can be listed */
     if (peers->shared->servers &&
-        (bal_ngx_overlay_is_old(peers) || (peers->names && bal_ngx_resolved_is_old(peers->names, peers))))
+        (bli_ngx_overlay_is_old(peers) || (peers->names && bli_ngx_resolved_is_old(peers->names, peers))))
         return BAL_OK;        /* a process with a newer list may have applied it already */
     peers->shared->version++; /* first: a process that dies in the middle of this leaves numbers that mean
                                 others */
@@ -559,42 +559,42 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
     if (!code) {
         bal_dispatcher_set_backed(peers->d, now, peers->backed);
         bal_dispatcher_configure_slow_start(peers->d, now, (uint64_t)peers->upstream->slow_start * 1000000);
-        bal_ngx_check_apply(peers, now);
+        bli_ngx_check_apply(peers, now);
     }
     peers->shared->servers = code ? 0 : peers->server_list_hash;
     return code;
 }
 
 /* What happened to servers since the last time goes to the log. Under the lock. */
-static void log_change(const struct bal_ngx_peers *peers, const char *name, bool before, bool now,
+static void log_change(const struct bli_ngx_peers *peers, const char *name, bool before, bool now,
                        const char *what) {
     if (before != now)
-        bal_ngx_journal_add(NGX_LOG_NOTICE, "ballast: upstream \"%V\": server %s %s %s",
+        bli_ngx_journal_add(NGX_LOG_NOTICE, "ballast: upstream \"%V\": server %s %s %s",
                             &peers->upstream->us->host, name, now ? "is" : "is no longer", what);
 }
 
-static enum bal_ngx_server_activity activity_of(const struct bal_server_view *view) {
+static enum bli_ngx_server_activity activity_of(const struct bal_server_view *view) {
     if (!view->name)
-        return BAL_NGX_ACTIVITIES;
+        return BLI_NGX_ACTIVITIES;
     if (view->down)
-        return BAL_NGX_OFF;
+        return BLI_NGX_OFF;
     if (view->status == BAL_SERVER_OFF || view->status == BAL_SERVER_SETUP)
-        return view->status == BAL_SERVER_OFF ? BAL_NGX_OFF : BAL_NGX_SETUP;
-    return view->jobs ? BAL_NGX_BUSY : BAL_NGX_IDLE;
+        return view->status == BAL_SERVER_OFF ? BLI_NGX_OFF : BLI_NGX_SETUP;
+    return view->jobs ? BLI_NGX_BUSY : BLI_NGX_IDLE;
 }
 
 enum { EJECTED = 1, SHUT = 2, SILENT = 4, FAILING = 8, DRAINED = 16 };
 
 /* Under the lock. */
-static struct bal_ngx_refused refused(void *user) {
-    const struct bal_ngx_peers *peers = user;
+static struct bli_ngx_refused refused(void *user) {
+    const struct bli_ngx_peers *peers = user;
     const struct bal_dispatcher_counts counts = bal_dispatcher_counts(peers->d);
-    return (struct bal_ngx_refused){counts.reasons[BAL_REASON_NO_ROOM] - counts.crowded, counts.replaced,
+    return (struct bli_ngx_refused){counts.reasons[BAL_REASON_NO_ROOM] - counts.crowded, counts.replaced,
                                     counts.reasons[BAL_REASON_TOO_LONG], counts.crowded};
 }
 
 /* Under the lock: of one server. due: it is time to log. */
-static uint8_t collect_silence(struct bal_ngx_silence *silence, const struct bal_server_view *view,
+static uint8_t collect_silence(struct bli_ngx_silence *silence, const struct bal_server_view *view,
                                uint8_t before, bool due) {
     const bool counts = view->name && !view->leaving && !view->down;
     const bool silent = counts && view->silent;
@@ -612,18 +612,18 @@ static uint8_t collect_silence(struct bal_ngx_silence *silence, const struct bal
 }
 
 /* Under the lock: of all of them. */
-static void update_silence(struct bal_ngx_peers *peers, uint64_t now) {
-    struct bal_ngx_silence *silence = &peers->silence;
+static void update_silence(struct bli_ngx_peers *peers, uint64_t now) {
+    struct bli_ngx_silence *silence = &peers->silence;
     const bool unheard = silence->stations && silence->silent == silence->stations;
     if (silence->fallen || silence->risen)
         peers->shared->silence_logged_at = now;
     if (unheard != (bool)peers->shared->unheard)
-        silence->change = unheard ? BAL_NGX_UNHEARD : BAL_NGX_HEARD_AGAIN;
+        silence->change = unheard ? BLI_NGX_UNHEARD : BLI_NGX_HEARD_AGAIN;
     peers->shared->unheard = unheard;
 }
 
 /* Under the lock. It can be chosen, or could be if it had fewer requests. */
-static bool is_on(const struct bal_ngx_peers *peers, uint32_t number, const struct bal_server_view *view) {
+static bool is_on(const struct bli_ngx_peers *peers, uint32_t number, const struct bal_server_view *view) {
     return view->name && view->status == BAL_SERVER_ON && !view->leaving && !view->drain && !view->down &&
            !view->ejected && !view->shut && !view->silent &&
            !bal_dispatcher_check_view(peers->d, number).closed;
@@ -637,9 +637,9 @@ static uint64_t sum_of(const uint64_t counts[BAL_MSG_TYPES]) {
 }
 
 /* Under the lock. Once a second: a point of the last hour. */
-static void add_to_history(struct bal_ngx_peers *peers, uint64_t now) {
+static void add_to_history(struct bli_ngx_peers *peers, uint64_t now) {
     const struct bal_dispatcher_counts counts = bal_dispatcher_counts(peers->d);
-    struct bal_ngx_moment moment = {.now = now,
+    struct bli_ngx_moment moment = {.now = now,
                                     .arrived = counts.arrived,
                                     .failed = counts.failed,
                                     .refused = counts.refused + counts.no_room,
@@ -648,21 +648,21 @@ static void add_to_history(struct bal_ngx_peers *peers, uint64_t now) {
     for (uint32_t number = 0; number < peers->config.servers; number++) {
         const struct bal_server_view view = bal_dispatcher_server(peers->d, number);
         moment.on += is_on(peers, number, &view);
-        for (int i = 0; i < BAL_NGX_ACTIVITIES; i++)
+        for (int i = 0; i < BLI_NGX_ACTIVITIES; i++)
             moment.activity_ns[i] += peers->records->meter[number].ns[i];
     }
-    bal_ngx_history_add(peers->history, &moment, peers->records->times, peers->config.classes);
+    bli_ngx_history_add(peers->history, &moment, peers->records->times, peers->config.classes);
 }
 
 /* Under the lock: what slots=auto has found of a server. */
-static void log_slots(const struct bal_ngx_peers *peers, uint32_t number,
+static void log_slots(const struct bli_ngx_peers *peers, uint32_t number,
                       const struct bal_server_view *view) {
-    u_char text[BAL_NGX_FOUND_TEXT];
+    u_char text[BLI_NGX_FOUND_TEXT];
     if (!peers->slots_logged || !view->name || view->concurrency.limit == peers->slots_logged[number])
         return;
     if (view->concurrency.limit) {
-        bal_ngx_found_print(text, &view->concurrency, peers->slots_logged[number]);
-        bal_ngx_journal_add(NGX_LOG_NOTICE, "ballast: upstream \"%V\", server %s: %s",
+        bli_ngx_found_print(text, &view->concurrency, peers->slots_logged[number]);
+        bli_ngx_journal_add(NGX_LOG_NOTICE, "ballast: upstream \"%V\", server %s: %s",
                             &peers->upstream->us->host, view->name, text);
     }
     peers->slots_logged[number] = view->concurrency.limit;
@@ -670,11 +670,11 @@ static void log_slots(const struct bal_ngx_peers *peers, uint32_t number,
 
 /* Under the lock. */
 static void tick(void *user, uint64_t now) {
-    struct bal_ngx_peers *peers = user;
+    struct bli_ngx_peers *peers = user;
     const bool due =
         peers->upstream->stations && now >= peers->shared->silence_logged_at + (uint64_t)SILENCE_MS * 1000000;
-    peers->silence = (struct bal_ngx_silence){.change = BAL_NGX_AS_BEFORE};
-    const uint64_t passed = bal_ngx_records_elapsed(peers->records, now);
+    peers->silence = (struct bli_ngx_silence){.change = BLI_NGX_AS_BEFORE};
+    const uint64_t passed = bli_ngx_records_elapsed(peers->records, now);
     for (uint32_t number = 0; number < peers->config.servers; number++) {
         const struct bal_server_view view = bal_dispatcher_server(peers->d, number);
         const uint8_t before = view.name ? peers->shared->logged_state[number] : 0;
@@ -683,9 +683,9 @@ static void tick(void *user, uint64_t now) {
         peers->shared->logged_state[number] =
             (uint8_t)((ejected ? EJECTED : 0) | (shut ? SHUT : 0) | (drained ? DRAINED : 0) |
                       collect_silence(&peers->silence, &view, before, due));
-        if (view.name && bal_ngx_check_log_change(peers, number, view.name, before & FAILING))
+        if (view.name && bli_ngx_check_log_change(peers, number, view.name, before & FAILING))
             peers->shared->logged_state[number] |= FAILING;
-        bal_ngx_records_add_activity(peers->records, number, activity_of(&view), passed);
+        bli_ngx_records_add_activity(peers->records, number, activity_of(&view), passed);
         log_slots(peers, number, &view);
         log_change(peers, view.name, before & EJECTED, ejected, "ejected");
         log_change(peers, view.name, before & SHUT, shut, "closed by max_fails");
@@ -693,18 +693,18 @@ static void tick(void *user, uint64_t now) {
     }
     if (peers->upstream->stations)
         update_silence(peers, now);
-    if (bal_ngx_history_tick(peers->history, now, bal_dispatcher_held(peers->d, BAL_CLASSES_MAX)))
+    if (bli_ngx_history_tick(peers->history, now, bal_dispatcher_held(peers->d, BAL_CLASSES_MAX)))
         add_to_history(peers, now);
 }
 
-static void log_silence(const struct bal_ngx_silence *silence, const ngx_str_t *host) {
+static void log_silence(const struct bli_ngx_silence *silence, const ngx_str_t *host) {
     u_char names[sizeof silence->names + 32], *end = names;
     const uint32_t shown = sizeof silence->names / sizeof *silence->names;
     for (uint32_t i = 0; i < ngx_min(silence->fallen, shown); i++)
         end = ngx_slprintf(end, names + sizeof names, "%s%s", i ? ", " : "", silence->names[i]);
     const ngx_str_t text = {(size_t)(end - names), names};
     if (silence->fallen) {
-        bal_ngx_journal_log(
+        bli_ngx_journal_log(
             NGX_LOG_WARN, ngx_cycle->log,
             "ballast: upstream \"%V\": nothing is heard any longer of the stations of %uD servers, "
             "%V%s; %uD of %uD are silent",
@@ -712,7 +712,7 @@ static void log_silence(const struct bal_ngx_silence *silence, const ngx_str_t *
             silence->stations);
     }
     if (silence->risen) {
-        bal_ngx_journal_log(
+        bli_ngx_journal_log(
             NGX_LOG_NOTICE, ngx_cycle->log,
             "ballast: upstream \"%V\": the stations of %uD servers are heard again; %uD of %uD are "
             "silent",
@@ -722,42 +722,42 @@ static void log_silence(const struct bal_ngx_silence *silence, const ngx_str_t *
 
 /* Not under the lock. */
 static void log_changes(void *user) {
-    const struct bal_ngx_peers *peers = user;
+    const struct bli_ngx_peers *peers = user;
     const ngx_str_t *host = &peers->upstream->us->host;
     log_silence(&peers->silence, host);
-    if (peers->silence.change == BAL_NGX_UNHEARD) {
-        bal_ngx_journal_log(
+    if (peers->silence.change == BLI_NGX_UNHEARD) {
+        bli_ngx_journal_log(
             NGX_LOG_ERR, ngx_cycle->log,
             "ballast: upstream \"%V\": no station is heard, so requests go by those that this "
             "dispatcher has in flight; do datagrams pass, and are keys and dispatchers= right?",
             host);
-    } else if (peers->silence.change == BAL_NGX_HEARD_AGAIN) {
-        bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log,
+    } else if (peers->silence.change == BLI_NGX_HEARD_AGAIN) {
+        bli_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log,
                             "ballast: upstream \"%V\": stations are heard again, and decide", host);
     }
 }
 
 /* Names have other addresses, or servers were changed at run time. */
-void bal_ngx_peers_update(struct bal_ngx_peers *peers, uint64_t now) {
+void bli_ngx_peers_update(struct bli_ngx_peers *peers, uint64_t now) {
     struct bal_error err;
-    const bool renamed = peers->names && bal_ngx_resolved_update(peers->names, peers);
-    if (renamed || peers->unlisted || bal_ngx_overlay_is_old(peers) || peers->backed != has_backup(peers)) {
+    const bool renamed = peers->names && bli_ngx_resolved_update(peers->names, peers);
+    if (renamed || peers->unlisted || bli_ngx_overlay_is_old(peers) || peers->backed != has_backup(peers)) {
         list_servers(peers);
         peers->unapplied = true;
     }
-    if (peers->unlisted || !peers->unapplied || !bal_ngx_zone_is_newest(&peers->zone) ||
-        !bal_ngx_zone_lock(&peers->zone))
+    if (peers->unlisted || !peers->unapplied || !bli_ngx_zone_is_newest(&peers->zone) ||
+        !bli_ngx_zone_lock(&peers->zone))
         return;
     peers->unapplied = apply(peers, now, &err) != BAL_OK; /* on failure again at the next tick */
     bal_dispatcher_run_timers(peers->d, now);             /* requests that wait may have a server now */
-    bal_ngx_zone_unlock(&peers->zone);
+    bli_ngx_zone_unlock(&peers->zone);
 }
 
-ngx_uint_t bal_ngx_peers_tries(const struct bal_ngx_upstream *upstream) {
+ngx_uint_t bli_ngx_peers_tries(const struct bli_ngx_upstream *upstream) {
     ngx_uint_t tries = 0;
     if (upstream->join.most) /* of members as many as this process knew when it last sent something */
         return ngx_max(1, upstream->tries + upstream->peers[0].transport.contacts.count);
-    if (!bal_ngx_changes_running()->used && !upstream->resolves)
+    if (!bli_ngx_changes_running()->used && !upstream->resolves)
         return upstream->tries;
     for (ngx_uint_t k = 0; k < upstream->peer_sets; k++)
         tries += upstream->peers[k].tries;
@@ -765,25 +765,25 @@ ngx_uint_t bal_ngx_peers_tries(const struct bal_ngx_upstream *upstream) {
 }
 
 static void check(void *user, uint64_t now) {
-    struct bal_ngx_peers *peers = user;
+    struct bli_ngx_peers *peers = user;
     if (peers == peers->upstream->peers)
-        bal_ngx_names_run(peers->upstream, now, bal_ngx_zone_is_newest(&peers->zone));
-    bal_ngx_peers_update(peers, now);
+        bli_ngx_names_run(peers->upstream, now, bli_ngx_zone_is_newest(&peers->zone));
+    bli_ngx_peers_update(peers, now);
     list_members(peers);
     if (peers->upstream->stations)
-        bal_ngx_peer_time_out_lost(peers, now);
-    bal_ngx_check_run(peers, now);
+        bli_ngx_peer_time_out_lost(peers, now);
+    bli_ngx_check_run(peers, now);
 }
 
 static void limit(void *user, ngx_cycle_t *cycle, uint64_t connections) {
-    const struct bal_ngx_peers *peers = user;
-    const struct bal_ngx_upstream *upstream = peers->upstream;
+    const struct bli_ngx_peers *peers = user;
+    const struct bli_ngx_upstream *upstream = peers->upstream;
     if (upstream->hold_given && peers == upstream->peers)
-        bal_ngx_placeholder_warn_capacity(cycle, "hold=", upstream->held, connections, &upstream->file,
+        bli_ngx_placeholder_warn_capacity(cycle, "hold=", upstream->held, connections, &upstream->file,
                                           upstream->line);
 }
 
-static const struct bal_ngx_role role = {
+static const struct bli_ngx_role role = {
     .size = size,
     .limit = limit,
     .create = create,
@@ -816,23 +816,23 @@ static const struct bal_ngx_role role = {
 
 /* Capacity for twice as many, so that servers can be added by a reload that keeps the zone; and for the
  * addresses that names may have, with those that drain. */
-static uint32_t capacity(ngx_uint_t servers, const struct bal_ngx_upstream *upstream) {
+static uint32_t capacity(ngx_uint_t servers, const struct bli_ngx_upstream *upstream) {
     uint32_t room = upstream->resolves ? RESOLVED_MIN : 8;
-    while (room < 2 * servers + bal_ngx_names_room(upstream))
+    while (room < 2 * servers + bli_ngx_names_room(upstream))
         room *= 2;
     return room;
 }
 
-static ngx_int_t add_server(ngx_conf_t *cf, struct bal_ngx_peers *peers,
+static ngx_int_t add_server(ngx_conf_t *cf, struct bli_ngx_peers *peers,
                             const ngx_http_upstream_rr_peer_t *peer) {
-    const struct bal_ngx_upstream *upstream = peers->upstream;
+    const struct bli_ngx_upstream *upstream = peers->upstream;
     if (peer->name.len >= BAL_SERVER_NAME) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "ballast: the address of server \"%V\" is longer than %d bytes in upstream \"%V\"",
                       &peer->name, BAL_SERVER_NAME - 1, &upstream->us->host);
         return NGX_ERROR;
     }
-    struct bal_ngx_server *server = push_server(peers, cf->pool, &peer->name);
+    struct bli_ngx_server *server = push_server(peers, cf->pool, &peer->name);
     if (!server)
         return NGX_ERROR;
     server->sockaddr = peer->sockaddr;
@@ -841,18 +841,18 @@ static ngx_int_t add_server(ngx_conf_t *cf, struct bal_ngx_peers *peers,
     server->max_conns = peer->max_conns;
     server->max_fails = peer->max_fails;
     server->fail_timeout = peer->fail_timeout;
-    server->down = peer->down && !bal_ngx_is_draining(peer->down);
-    server->drain = bal_ngx_is_draining(peer->down);
+    server->down = peer->down && !bli_ngx_is_draining(peer->down);
+    server->drain = bli_ngx_is_draining(peer->down);
     server->closed = peer->down;
     return NGX_OK;
 }
 
 /* All that the block depends on, its size apart. */
-static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bool backup) {
+static ngx_str_t zone_name(ngx_conf_t *cf, const struct bli_ngx_peers *peers, bool backup) {
     const struct bal_dispatcher_config *c = &peers->config;
     const size_t room =
-        peers->upstream->us->host.len + POLICY_TEXT + 400 + BAL_NGX_JOIN_TEXT + BAL_NGX_ORCA_TEXT;
-    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room + BAL_NGX_CLASS_LIMITS_TEXT)};
+        peers->upstream->us->host.len + POLICY_TEXT + 400 + BLI_NGX_JOIN_TEXT + BLI_NGX_ORCA_TEXT;
+    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room + BLI_NGX_CLASS_LIMITS_TEXT)};
     if (!name.data)
         return name;
     u_char *end =
@@ -862,29 +862,29 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bo
                      &peers->upstream->us->host, backup ? ":backup" : "", peers->upstream->text, c->min_slots,
                      c->slots, c->classes, c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers,
                      c->backed ? " backed" : "", &peers->upstream->own.name, records_capacity(peers),
-                     bal_ngx_plugin_hash(peers->upstream->policy.policy), c->policy_room);
-    end = bal_ngx_orca_print(end, peers->upstream);
-    end = bal_ngx_join_print(end, &c->join);
-    end = bal_ngx_class_limits_print(end, c->class_limit);
+                     bli_ngx_plugin_hash(peers->upstream->policy.policy), c->policy_room);
+    end = bli_ngx_orca_print(end, peers->upstream);
+    end = bli_ngx_join_print(end, &c->join);
+    end = bli_ngx_class_limits_print(end, c->class_limit);
     name.len = (size_t)(end - name.data);
     return name;
 }
 
 /* The station of a server has its address, in UDP. */
-static ngx_int_t add_stations(ngx_conf_t *cf, struct bal_ngx_peers *peers, bool backup) {
-    const struct bal_ngx_upstream *upstream = peers->upstream;
-    struct bal_ngx_server *const *server = peers->servers.elts;
-    struct bal_ngx_transport *first = &peers->upstream->peers[0].transport;
-    if ((backup ? bal_ngx_transport_share(cf, &peers->transport, first, &peers->zone)
-                : bal_ngx_transport_init(cf, first, &upstream->listen, &upstream->own, bal_ngx_keys(cf),
+static ngx_int_t add_stations(ngx_conf_t *cf, struct bli_ngx_peers *peers, bool backup) {
+    const struct bli_ngx_upstream *upstream = peers->upstream;
+    struct bli_ngx_server *const *server = peers->servers.elts;
+    struct bli_ngx_transport *first = &peers->upstream->peers[0].transport;
+    if ((backup ? bli_ngx_transport_share(cf, &peers->transport, first, &peers->zone)
+                : bli_ngx_transport_init(cf, first, &upstream->listen, &upstream->own, bli_ngx_keys(cf),
                                          &peers->zone)) != NGX_OK)
         return NGX_ERROR;
     peers->transport.max_members = peers->config.join.most;
     for (ngx_uint_t i = 0; i < peers->servers.nelts; i++) {
-        struct bal_ngx_address address;
-        const char *fault = bal_ngx_address_set(cf->pool, &server[i]->name, server[i]->sockaddr,
+        struct bli_ngx_address address;
+        const char *fault = bli_ngx_address_set(cf->pool, &server[i]->name, server[i]->sockaddr,
                                                 server[i]->socklen, &address);
-        if (!fault && backup && bal_ngx_transport_find(first, address.id))
+        if (!fault && backup && bli_ngx_transport_find(first, address.id))
             fault = "it stands twice in this upstream";
         if (fault) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
@@ -893,7 +893,7 @@ static ngx_int_t add_stations(ngx_conf_t *cf, struct bal_ngx_peers *peers, bool 
                           &server[i]->name, fault, &upstream->file, upstream->line);
             return NGX_ERROR;
         }
-        if (bal_ngx_transport_add_peer(&peers->transport, &address) != NGX_OK)
+        if (bli_ngx_transport_add_peer(&peers->transport, &address) != NGX_OK)
             return NGX_ERROR;
     }
     return NGX_OK;
@@ -901,7 +901,7 @@ static ngx_int_t add_stations(ngx_conf_t *cf, struct bal_ngx_peers *peers, bool 
 
 /* With stations: a server whose name has addresses of IPv4 and of IPv6 has one station, at one of them. It is
  * the one of the family of listen=; any other would be silent for ever. */
-static bool is_other_family(const struct bal_ngx_upstream *upstream,
+static bool is_other_family(const struct bli_ngx_upstream *upstream,
                             const ngx_http_upstream_rr_peers_t *rr_peers,
                             const ngx_http_upstream_rr_peer_t *peer) {
     const sa_family_t family = upstream->stations ? upstream->own.sockaddr->sa_family : AF_UNSPEC;
@@ -916,7 +916,7 @@ static bool is_other_family(const struct bal_ngx_upstream *upstream,
 /* The same address once more. What nginx would treat as two servers is one here, whose requests are counted
  * together: they meet in the same queue. It gets the weights of both, where the policy uses weights, and the
  * connections of both. */
-static void merge_server(struct bal_ngx_server *into, const struct bal_ngx_server *again, bool weighted) {
+static void merge_server(struct bli_ngx_server *into, const struct bli_ngx_server *again, bool weighted) {
     if (again->closed)
         return;
     if (into->closed) {
@@ -931,9 +931,9 @@ static void merge_server(struct bal_ngx_server *into, const struct bal_ngx_serve
 }
 
 /* They are sorted by name. */
-static void merge_servers(struct bal_ngx_peers *peers) {
-    struct bal_ngx_server **server = peers->servers.elts;
-    const bool weighted = bal_ngx_uses_weights(peers->upstream);
+static void merge_servers(struct bli_ngx_peers *peers) {
+    struct bli_ngx_server **server = peers->servers.elts;
+    const bool weighted = bli_ngx_uses_weights(peers->upstream);
     ngx_uint_t count = 0;
     for (ngx_uint_t i = 0; i < peers->servers.nelts; i++)
         if (count && compare_names(&server[count - 1], &server[i]) == 0)
@@ -943,22 +943,22 @@ static void merge_servers(struct bal_ngx_peers *peers) {
     peers->servers.nelts = count;
 }
 
-ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct bal_ngx_upstream *upstream,
+ngx_int_t bli_ngx_peers_init(ngx_conf_t *cf, struct bli_ngx_peers *peers, struct bli_ngx_upstream *upstream,
                              const ngx_http_upstream_rr_peers_t *rr_peers, bool backup) {
     struct bal_error err;
     peers->upstream = upstream;
-    if (ngx_array_init(&peers->servers, cf->pool, rr_peers->number, sizeof(struct bal_ngx_server *)) !=
+    if (ngx_array_init(&peers->servers, cf->pool, rr_peers->number, sizeof(struct bli_ngx_server *)) !=
         NGX_OK)
         return NGX_ERROR;
     for (const ngx_http_upstream_rr_peer_t *peer = rr_peers->peer; peer; peer = peer->next)
-        if (!bal_ngx_name_is_placeholder(&peer->server) && !is_other_family(upstream, rr_peers, peer) &&
+        if (!bli_ngx_name_is_placeholder(&peer->server) && !is_other_family(upstream, rr_peers, peer) &&
             add_server(cf, peers, peer) != NGX_OK)
             return NGX_ERROR;
     sort_servers(peers);
     merge_servers(peers);
     peers->config = (struct bal_dispatcher_config){
         .servers = capacity(rr_peers->number, upstream) + (backup ? 0 : upstream->join.most),
-        .workers = BAL_NGX_WORKERS_MAX,
+        .workers = BLI_NGX_WORKERS_MAX,
         .requests = 1,
         .classes = (uint32_t)upstream->classes,
         .slots = (uint32_t)upstream->slots,
@@ -982,7 +982,7 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
     if (backup)
         peers->config.join.most = 0;
     memcpy(peers->config.class_limit, upstream->class_limit, sizeof upstream->class_limit);
-    if (bal_ngx_changes_conf(cf)->used)
+    if (bli_ngx_changes_conf(cf)->used)
         peers->config.policy_room = bal_dispatcher_policy_room(&peers->config);
     if (bal_dispatcher_check(&upstream->policy, &peers->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast: upstream \"%V\": %s in %V:%ui",
@@ -992,7 +992,7 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
     peers->zone.kind = "upstream";
     peers->zone.host = &upstream->us->host;
     const ngx_str_t name = zone_name(cf, peers, backup);
-    if (!name.data || bal_ngx_zone_add(cf, &peers->zone, &name, &role, peers) != NGX_OK)
+    if (!name.data || bli_ngx_zone_add(cf, &peers->zone, &name, &role, peers) != NGX_OK)
         return NGX_ERROR;
     return upstream->stations ? add_stations(cf, peers, backup) : NGX_OK;
 }

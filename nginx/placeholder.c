@@ -35,13 +35,13 @@ static ngx_connection_t *open_placeholder(ngx_log_t *log) {
     return c;
 }
 
-bool bal_ngx_placeholder_has_room(void) {
+bool bli_ngx_placeholder_has_room(void) {
     enum { RESERVE = 8 }; /* one of so many connections is kept */
     return ngx_cycle->free_connection_n + ngx_cycle->reusable_connections_n >
            ngx_cycle->connection_n / RESERVE;
 }
 
-void bal_ngx_placeholder_warn_capacity(ngx_cycle_t *cycle, const char *option, ngx_uint_t waiting,
+void bli_ngx_placeholder_warn_capacity(ngx_cycle_t *cycle, const char *option, ngx_uint_t waiting,
                                        uint64_t connections, const ngx_str_t *file, ngx_uint_t line) {
     const uint64_t most = (connections - connections / 8) / 2;
     if (waiting > most)
@@ -53,7 +53,7 @@ void bal_ngx_placeholder_warn_capacity(ngx_cycle_t *cycle, const char *option, n
             option, waiting, most, file, line);
 }
 
-ngx_int_t bal_ngx_placeholder_install(struct bal_ngx_placeholder *p, ngx_peer_connection_t *pc,
+ngx_int_t bli_ngx_placeholder_install(struct bli_ngx_placeholder *p, ngx_peer_connection_t *pc,
                                       ngx_str_t *name) {
     if (!p->connection)
         p->connection = open_placeholder(pc->log);
@@ -67,14 +67,14 @@ ngx_int_t bal_ngx_placeholder_install(struct bal_ngx_placeholder *p, ngx_peer_co
     return NGX_AGAIN;
 }
 
-void bal_ngx_placeholder_cancel_timer(struct bal_ngx_placeholder *p) {
+void bli_ngx_placeholder_cancel_timer(struct bli_ngx_placeholder *p) {
     if (p->connection && p->connection->write->timer_set)
         ngx_del_timer(p->connection->write);
 }
 
 /* ---- going on ---- */
 
-static void close_placeholder(struct bal_ngx_placeholder *p) {
+static void close_placeholder(struct bli_ngx_placeholder *p) {
     ngx_connection_t *c = p->connection;
     p->connection = NULL;
     if (c->pool)
@@ -83,7 +83,7 @@ static void close_placeholder(struct bal_ngx_placeholder *p) {
 }
 
 /* Sets the connection up as nginx had set up the placeholder; nginx does the rest. */
-static void hand_over_connection(struct bal_ngx_placeholder *p, ngx_int_t rc) {
+static void hand_over_connection(struct bli_ngx_placeholder *p, ngx_int_t rc) {
     ngx_http_request_t *r = p->request;
     ngx_http_upstream_t *u = p->u;
     ngx_connection_t *c = u->peer.connection, *holder = p->connection;
@@ -106,11 +106,11 @@ static void hand_over_connection(struct bal_ngx_placeholder *p, ngx_int_t rc) {
     if (rc == NGX_AGAIN)
         ngx_add_timer(c->write, u->conf->connect_timeout);
     else
-        bal_ngx_post_event(c->write);
+        bli_ngx_post_event(c->write);
 }
 
 /* nginx reads from the placeholder, which fails, and goes on as if a server had closed the connection. */
-static void fail_connection(struct bal_ngx_placeholder *p) {
+static void fail_connection(struct bli_ngx_placeholder *p) {
     ngx_http_upstream_t *u = p->u;
     u->peer.connection = p->connection;
     if (!u->peer.sockaddr) {
@@ -118,11 +118,11 @@ static void fail_connection(struct bal_ngx_placeholder *p) {
         u->peer.socklen = sizeof nowhere;
     }
     p->connection = NULL;
-    bal_ngx_post_event(u->peer.connection->read);
+    bli_ngx_post_event(u->peer.connection->read);
 }
 
 /* The times that nginx logs are those of the server, not of waiting here. */
-bool bal_ngx_placeholder_resume(struct bal_ngx_placeholder *p) {
+bool bli_ngx_placeholder_resume(struct bli_ngx_placeholder *p) {
     ngx_http_upstream_t *u = p->u;
     u->start_time = ngx_current_msec;
     u->peer.start_time += ngx_current_msec - p->began;
@@ -145,7 +145,7 @@ static void add_retry_after(ngx_http_request_t *r, ngx_msec_t ms) {
     if (!header)
         return;
     header->hash = text ? 1 : 0;
-    bal_ngx_header_ends(header);
+    bli_ngx_header_ends(header);
     if (!text)
         return;
     ngx_str_set(&header->key, "Retry-After");
@@ -162,7 +162,7 @@ static bool has_stale(const ngx_http_upstream_t *u) {
 #endif
 }
 
-void bal_ngx_placeholder_refuse(struct bal_ngx_placeholder *p, uint64_t retry_ns, ngx_msec_t otherwise) {
+void bli_ngx_placeholder_refuse(struct bli_ngx_placeholder *p, uint64_t retry_ns, ngx_msec_t otherwise) {
     static const uint64_t most_ns = UINT64_C(3600000000000);
     const ngx_msec_t measured = (ngx_msec_t)(ngx_min(retry_ns, most_ns) / 1000000);
     ngx_http_request_t *r = p->request;

@@ -9,17 +9,17 @@
 #include "ballast/policy.h"
 
 /* Of http {}. */
-struct bal_ngx_plugins {
-    ngx_array_t loaded; /* of struct bal_ngx_plugin */
+struct bli_ngx_plugins {
+    ngx_array_t loaded; /* of struct bli_ngx_plugin */
 };
 
 /* At the start of a configuration: policies of the last one are not known by their names. */
-ngx_int_t bal_ngx_plugins_init(ngx_conf_t *cf, struct bal_ngx_plugins *plugins);
+ngx_int_t bli_ngx_plugins_init(ngx_conf_t *cf, struct bli_ngx_plugins *plugins);
 /* Examines the file in a process of its own, and loads it. */
-char *bal_ngx_plugins_add(ngx_conf_t *cf, struct bal_ngx_plugins *plugins);
+char *bli_ngx_plugins_add(ngx_conf_t *cf, struct bli_ngx_plugins *plugins);
 /* Logs which files are in use. */
-void bal_ngx_plugins_log(const struct bal_ngx_plugins *plugins, ngx_log_t *log);
+void bli_ngx_plugins_log(const struct bli_ngx_plugins *plugins, ngx_log_t *log);
 /* The SHA-256 of the file that the policy is from; "": it is from none. */
-const char *bal_ngx_plugin_hash(const struct bal_policy *policy);
+const char *bli_ngx_plugin_hash(const struct bal_policy *policy);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Weights are for policies that look at them; others would ignore them without a word. */
-static enum bal_code check_weights(const struct bal_ngx_upstream *b, const struct bal_policy_spec *policy,
+static enum bal_code check_weights(const struct bli_ngx_upstream *b, const struct bal_policy_spec *policy,
                                    const char *text, struct bal_error *err) {
     const ngx_http_upstream_server_t *server = b->us->servers->elts;
     if (bal_policy_flags(policy) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS))
@@ -17,14 +17,14 @@ static enum bal_code check_weights(const struct bal_ngx_upstream *b, const struc
             return bal_fail(err, BAL_E_MODEL,
                             "policy '%s' does not look at weights, but servers of upstream \"%s\" have some; "
                             "use one that does, such as jiq:else=least-conn",
-                            text, bal_ngx_upstream_name(b));
+                            text, bli_ngx_upstream_name(b));
     return BAL_OK;
 }
 
-static enum bal_code check_setting(const struct bal_ngx_upstream *b, const struct bal_policy_spec *policy,
+static enum bal_code check_setting(const struct bli_ngx_upstream *b, const struct bal_policy_spec *policy,
                                    const char *text, struct bal_error *err) {
     const unsigned flags = bal_policy_flags(policy);
-    if (*bal_ngx_plugin_hash(policy->policy))
+    if (*bli_ngx_plugin_hash(policy->policy))
         return bal_fail(err, BAL_E_MODEL,
                         "policy '%s' is from a file: name it in the configuration, and reload", text);
     if (flags & BAL_MAY_HOLD && !b->slots_given && !b->stations)
@@ -42,8 +42,8 @@ static enum bal_code check_setting(const struct bal_ngx_upstream *b, const struc
     return check_weights(b, policy, text, err);
 }
 
-enum bal_code bal_ngx_policy_check(const struct bal_ngx_upstream *b, const char *text,
-                                   struct bal_ngx_policy *policy, struct bal_error *err) {
+enum bal_code bli_ngx_policy_check(const struct bli_ngx_upstream *b, const char *text,
+                                   struct bli_ngx_policy *policy, struct bal_error *err) {
     enum bal_code code = bal_policy_parse(text, &policy->spec, err);
     if (code)
         return code;
@@ -60,17 +60,17 @@ enum bal_code bal_ngx_policy_check(const struct bal_ngx_upstream *b, const char 
     return code;
 }
 
-void bal_ngx_policy_update(struct bal_ngx_upstream *b, const char *text) {
+void bli_ngx_policy_update(struct bli_ngx_upstream *b, const char *text) {
     struct bal_error err;
-    struct bal_ngx_policy policy;
+    struct bli_ngx_policy policy;
     const char *wanted = text ? text : b->text;
     if (strcmp(wanted, b->wanted) == 0)
         return;
     ngx_cpystrn((u_char *)b->wanted, (u_char *)wanted, sizeof b->wanted);
-    b->now = (struct bal_ngx_policy){.spec = b->policy};
+    b->now = (struct bli_ngx_policy){.spec = b->policy};
     strcpy(b->now.text, b->text);
-    if (text && bal_ngx_policy_check(b, text, &policy, &err))
-        bal_ngx_journal_add(NGX_LOG_ERR,
+    if (text && bli_ngx_policy_check(b, text, &policy, &err))
+        bli_ngx_journal_add(NGX_LOG_ERR,
                             "ballast: upstream \"%V\": the policy of ballast_state is not used, but '%s': %s",
                             &b->us->host, b->text, err.text);
     else if (text)

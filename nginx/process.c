@@ -10,20 +10,20 @@
 #include <sys/random.h>
 #include <time.h>
 
-uint64_t bal_ngx_now(void) {
+uint64_t bli_ngx_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-uint64_t bal_ngx_boot(void) {
+uint64_t bli_ngx_boot(void) {
     uint64_t boot = 0;
     if (getrandom(&boot, sizeof boot, 0) != sizeof boot)
-        boot = bal_ngx_wall();
+        boot = bli_ngx_wall();
     return boot ? boot : 1;
 }
 
-uint64_t bal_ngx_wall(void) {
+uint64_t bli_ngx_wall(void) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
@@ -58,13 +58,13 @@ static struct process_state read_process_state(uint64_t pid) {
     return process_state;
 }
 
-uint64_t bal_ngx_start_time(uint64_t pid) {
+uint64_t bli_ngx_start_time(uint64_t pid) {
     return read_process_state(pid).start;
 }
 
 /* A process of another user (old workers, from before `user` was changed) cannot be signalled, but exists:
  * then only its start time decides. A zombie is dead too. */
-bool bal_ngx_is_dead(uint64_t pid, uint64_t start) {
+bool bli_ngx_is_dead(uint64_t pid, uint64_t start) {
     if (kill((pid_t)pid, 0) == -1 && ngx_errno == NGX_ESRCH)
         return true;
     const struct process_state now = read_process_state(pid);
@@ -84,7 +84,7 @@ static struct {
     void (*on_quit)(void);
 } notifiers;
 
-void bal_ngx_notify_create(ngx_uint_t count, ngx_log_t *log) {
+void bli_ngx_notify_create(ngx_uint_t count, ngx_log_t *log) {
     for (; notifiers.count < ngx_min(count, NOTIFIERS_MAX); notifiers.count++) {
         const int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
         if (fd == -1) {
@@ -109,7 +109,7 @@ static void on_notify_readable(ngx_event_t *event) {
     notifiers.on_notify();
 }
 
-ngx_int_t bal_ngx_notify_listen(ngx_cycle_t *cycle, void (*on_notify)(void), void (*on_quit)(void)) {
+ngx_int_t bli_ngx_notify_listen(ngx_cycle_t *cycle, void (*on_notify)(void), void (*on_quit)(void)) {
     const ngx_uint_t slot = (ngx_uint_t)ngx_process_slot;
     if (slot >= notifiers.count)
         return NGX_OK;
@@ -127,13 +127,13 @@ ngx_int_t bal_ngx_notify_listen(ngx_cycle_t *cycle, void (*on_notify)(void), voi
     return ngx_add_event(c->read, NGX_READ_EVENT, kind);
 }
 
-void bal_ngx_notify_close(void) {
+void bli_ngx_notify_close(void) {
     if (notifiers.own)
         ngx_close_connection(notifiers.own);
     notifiers.own = NULL;
 }
 
-void bal_ngx_notify_worker(uint32_t slot) {
+void bli_ngx_notify_worker(uint32_t slot) {
     static const uint64_t once = 1;
     if (slot < notifiers.count && write(notifiers.fd[slot], &once, sizeof once) == -1 &&
         ngx_errno != NGX_EAGAIN)

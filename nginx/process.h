@@ -15,25 +15,25 @@
 #include <stdint.h>
 
 /* Nanoseconds of a monotonic clock. */
-uint64_t bal_ngx_now(void);
+uint64_t bli_ngx_now(void);
 /* A number that differs at each start, whatever the clocks show; not 0. */
-uint64_t bal_ngx_boot(void);
+uint64_t bli_ngx_boot(void);
 /* Of the wall clock, in ns: for people. */
-uint64_t bal_ngx_wall(void);
+uint64_t bli_ngx_wall(void);
 
 /* When a process was started, in clock ticks. It identifies a process together with the pid, because pids are
  * reused. 0: not known. */
-uint64_t bal_ngx_start_time(uint64_t pid);
+uint64_t bli_ngx_start_time(uint64_t pid);
 /* Is the process certainly dead? The lower half of its start time is enough. */
-bool bal_ngx_is_dead(uint64_t pid, uint64_t start);
+bool bli_ngx_is_dead(uint64_t pid, uint64_t start);
 
 /* In the master: eventfds for so many processes; fewer, if the system cannot provide more. */
-void bal_ngx_notify_create(ngx_uint_t count, ngx_log_t *log);
+void bli_ngx_notify_create(ngx_uint_t count, ngx_log_t *log);
 /* In a process: `on_notify` is called when another process notifies this one, `on_quit` as soon as nginx
  * begins a graceful shutdown; and at the end. */
-ngx_int_t bal_ngx_notify_listen(ngx_cycle_t *cycle, void (*on_notify)(void), void (*on_quit)(void));
-void bal_ngx_notify_close(void);
+ngx_int_t bli_ngx_notify_listen(ngx_cycle_t *cycle, void (*on_notify)(void), void (*on_quit)(void));
+void bli_ngx_notify_close(void);
 /* Wakes the process of that slot (ngx_process_slot there). */
-void bal_ngx_notify_worker(uint32_t slot);
+void bli_ngx_notify_worker(uint32_t slot);
 
 #endif

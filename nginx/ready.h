@@ -7,6 +7,6 @@
 
 #include "compat.h"
 
-char *bal_ngx_ready_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
+char *bli_ngx_ready_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 
 #endif

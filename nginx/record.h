@@ -18,29 +18,29 @@
 
 /* The histogram has four buckets for each factor of two, from 2^16 ns (66 us) to 2^37 ns (137 s): the first
  * bucket is for all that is shorter, the last for all that is longer. */
-enum { BAL_NGX_SHORT = 16, BAL_NGX_LONG = 37, BAL_NGX_TIMES = 4 * (BAL_NGX_LONG - BAL_NGX_SHORT) + 2 };
+enum { BLI_NGX_SHORT = 16, BLI_NGX_LONG = 37, BLI_NGX_TIMES = 4 * (BLI_NGX_LONG - BLI_NGX_SHORT) + 2 };
 
-struct bal_ngx_times {
+struct bli_ngx_times {
     uint64_t count, sum_ns;
-    uint64_t bucket[BAL_NGX_TIMES];
+    uint64_t bucket[BLI_NGX_TIMES];
 };
 
-static inline uint32_t bal_ngx_times_bucket(uint64_t ns) {
-    if (ns >> BAL_NGX_SHORT == 0)
+static inline uint32_t bli_ngx_times_bucket(uint64_t ns) {
+    if (ns >> BLI_NGX_SHORT == 0)
         return 0;
     const uint32_t octave = 63 - (uint32_t)__builtin_clzll(ns);
-    if (octave >= BAL_NGX_LONG)
-        return BAL_NGX_TIMES - 1;
-    return 1 + 4 * (octave - BAL_NGX_SHORT) + (uint32_t)(ns >> (octave - 2) & 3);
+    if (octave >= BLI_NGX_LONG)
+        return BLI_NGX_TIMES - 1;
+    return 1 + 4 * (octave - BLI_NGX_SHORT) + (uint32_t)(ns >> (octave - 2) & 3);
 }
 
 /* Times in a bucket are below this many nanoseconds; not of the last one. */
-uint64_t bal_ngx_times_bound(uint32_t bucket);
+uint64_t bli_ngx_times_bound(uint32_t bucket);
 
 /* ---- requests ---- */
 
-struct bal_ngx_record {
-    uint64_t arrived_ns; /* of bal_ngx_now() */
+struct bli_ngx_record {
+    uint64_t arrived_ns; /* of bli_ngx_now() */
     uint32_t wait_us;    /* until it was sent to the server */
     uint32_t took_us;    /* from then on until the answer was complete */
     uint32_t server;     /* index of the last one; at a station 0: its app, 1: another station */
@@ -50,68 +50,68 @@ struct bal_ngx_record {
 };
 
 /* For how long a server was in each state, sampled eight times a second. */
-enum bal_ngx_server_activity { BAL_NGX_OFF, BAL_NGX_SETUP, BAL_NGX_IDLE, BAL_NGX_BUSY, BAL_NGX_ACTIVITIES };
-const char *bal_ngx_activity_name(enum bal_ngx_server_activity activity);
+enum bli_ngx_server_activity { BLI_NGX_OFF, BLI_NGX_SETUP, BLI_NGX_IDLE, BLI_NGX_BUSY, BLI_NGX_ACTIVITIES };
+const char *bli_ngx_activity_name(enum bli_ngx_server_activity activity);
 
-struct bal_ngx_meter {
-    uint64_t ns[BAL_NGX_ACTIVITIES];
+struct bli_ngx_meter {
+    uint64_t ns[BLI_NGX_ACTIVITIES];
 };
 
-struct bal_ngx_records {
+struct bli_ngx_records {
     uint64_t metered_at; /* 0: not yet */
     uint64_t next;       /* how many were recorded: the number of the next one */
     uint32_t servers;    /* that are metered */
     uint32_t room;       /* records in the ring: none, or a power of two */
-    struct bal_ngx_times times[BAL_CLASSES_MAX];
-    struct bal_ngx_meter meter[];
+    struct bli_ngx_times times[BAL_CLASSES_MAX];
+    struct bli_ngx_meter meter[];
 };
 
-enum { BAL_NGX_RECORDS_MAX = 1 << 24 };
+enum { BLI_NGX_RECORDS_MAX = 1 << 24 };
 /* The least power of two that is not less; 0 for 0. */
-uint32_t bal_ngx_records_capacity(uint32_t wanted);
-size_t bal_ngx_records_size(uint32_t servers, uint32_t room);
-void bal_ngx_records_init(struct bal_ngx_records *records, uint32_t servers, uint32_t room);
+uint32_t bli_ngx_records_capacity(uint32_t wanted);
+size_t bli_ngx_records_size(uint32_t servers, uint32_t room);
+void bli_ngx_records_init(struct bli_ngx_records *records, uint32_t servers, uint32_t room);
 
-static inline struct bal_ngx_record *bal_ngx_records_ring(struct bal_ngx_records *records) {
-    return (struct bal_ngx_record *)(void *)&records->meter[records->servers];
+static inline struct bli_ngx_record *bli_ngx_records_ring(struct bli_ngx_records *records) {
+    return (struct bli_ngx_record *)(void *)&records->meter[records->servers];
 }
 
 /* A request of that class has been answered, `ns` after it came. */
-static inline void bal_ngx_records_add_time(struct bal_ngx_records *records, uint32_t rank, uint64_t ns) {
-    struct bal_ngx_times *times = &records->times[rank];
+static inline void bli_ngx_records_add_time(struct bli_ngx_records *records, uint32_t rank, uint64_t ns) {
+    struct bli_ngx_times *times = &records->times[rank];
     times->count++;
     times->sum_ns += ns;
-    times->bucket[bal_ngx_times_bucket(ns)]++;
+    times->bucket[bli_ngx_times_bucket(ns)]++;
 }
 
 /* Into the ring, if there is one. */
-static inline void bal_ngx_records_append(struct bal_ngx_records *records,
-                                          const struct bal_ngx_record *record) {
+static inline void bli_ngx_records_append(struct bli_ngx_records *records,
+                                          const struct bli_ngx_record *record) {
     if (records->room)
-        bal_ngx_records_ring(records)[records->next++ & (records->room - 1)] = *record;
+        bli_ngx_records_ring(records)[records->next++ & (records->room - 1)] = *record;
 }
 
 /* Both. */
-static inline void bal_ngx_records_add(struct bal_ngx_records *records, const struct bal_ngx_record *record,
+static inline void bli_ngx_records_add(struct bli_ngx_records *records, const struct bli_ngx_record *record,
                                        uint64_t ns) {
-    bal_ngx_records_add_time(records, record->rank, ns);
-    bal_ngx_records_append(records, record);
+    bli_ngx_records_add_time(records, record->rank, ns);
+    bli_ngx_records_append(records, record);
 }
 
-static inline uint32_t bal_ngx_microseconds(uint64_t ns) {
+static inline uint32_t bli_ngx_microseconds(uint64_t ns) {
     return ns / 1000 < UINT32_MAX ? (uint32_t)(ns / 1000) : UINT32_MAX;
 }
 
 /* Time since the last call; then, for each server, what it was doing in that time. A server that does not
- * exist (doing is BAL_NGX_ACTIVITIES) is reset. */
-uint64_t bal_ngx_records_elapsed(struct bal_ngx_records *records, uint64_t now);
-void bal_ngx_records_add_activity(struct bal_ngx_records *records, uint32_t server,
-                                  enum bal_ngx_server_activity activity, uint64_t ns);
+ * exist (doing is BLI_NGX_ACTIVITIES) is reset. */
+uint64_t bli_ngx_records_elapsed(struct bli_ngx_records *records, uint64_t now);
+void bli_ngx_records_add_activity(struct bli_ngx_records *records, uint32_t server,
+                                  enum bli_ngx_server_activity activity, uint64_t ns);
 
 /* Records from number `since` on, at most `most` of them, into `into`; returns the number of the first, and
  * how many there are. The first is later than `since` when older records have been overwritten, and earlier
  * when fewer were ever recorded. */
-uint64_t bal_ngx_records_copy(struct bal_ngx_records *records, uint64_t since, uint32_t most,
-                              struct bal_ngx_record *into, uint32_t *count);
+uint64_t bli_ngx_records_copy(struct bli_ngx_records *records, uint64_t since, uint32_t most,
+                              struct bli_ngx_record *into, uint32_t *count);
 
 #endif

@@ -7,7 +7,7 @@
 
 static const uint64_t second_ns = UINT64_C(1000000000);
 
-void bal_ngx_refusals_log(struct bal_ngx_refusals *refusals, const struct bal_ngx_refused *refused,
+void bli_ngx_refusals_log(struct bli_ngx_refusals *refusals, const struct bli_ngx_refused *refused,
                           const char *kind, const ngx_str_t *host, uint64_t now) {
     const uint64_t full = refused->full - refusals->logged.full;
     const uint64_t replaced = refused->replaced - refusals->logged.replaced;
@@ -19,7 +19,7 @@ void bal_ngx_refusals_log(struct bal_ngx_refusals *refusals, const struct bal_ng
     refusals->logged = *refused;
     refusals->unheld_logged = all;
     refusals->logged_at = now;
-    bal_ngx_journal_log(
+    bli_ngx_journal_log(
         NGX_LOG_ERR, ngx_cycle->log,
         "ballast: %s \"%V\": %uL requests refused: too many waited for %uL (%uL of them had to make "
         "room for more urgent ones), %uL had waited for too long, and for %uL a worker had no free "

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* So far, as the core counts them. */
-struct bal_ngx_refused {
+struct bli_ngx_refused {
     uint64_t full;     /* too many waited; of them ... */
     uint64_t replaced; /* ... those whose place went to a more urgent request */
     uint64_t overdue;  /* they had waited for too long */
@@ -17,15 +17,15 @@ struct bal_ngx_refused {
 };
 
 /* In shared memory, zeroed. */
-struct bal_ngx_refusals {
-    struct bal_ngx_refused logged;
+struct bli_ngx_refusals {
+    struct bli_ngx_refused logged;
     uint64_t unheld, unheld_logged; /* refused because a worker had no connection for them to wait */
     uint64_t logged_at;
 };
 
 /* Logs new ones, if it is time. No lock may be held; one process at a time. kind: "upstream" or "station";
  * host: its name. */
-void bal_ngx_refusals_log(struct bal_ngx_refusals *refusals, const struct bal_ngx_refused *refused,
+void bli_ngx_refusals_log(struct bli_ngx_refusals *refusals, const struct bli_ngx_refused *refused,
                           const char *kind, const ngx_str_t *host, uint64_t now);
 
 #endif

@@ -13,12 +13,12 @@
 
 struct name {
     struct bal_dispatcher_server server;
-    struct bal_ngx_server own;
+    struct bli_ngx_server own;
     ngx_sockaddr_t address;
     char text[BAL_SERVER_NAME];
 };
 
-struct bal_ngx_resolved {
+struct bli_ngx_resolved {
     uint64_t generation;  /* the counts of changes when they were copied */
     bool copied;          /* once */
     bool overflow_logged; /* that there are too many has been logged */
@@ -27,8 +27,8 @@ struct bal_ngx_resolved {
     struct name name[];
 };
 
-bool bal_ngx_resolved_is_used(const ngx_http_upstream_srv_conf_t *us) {
-#if BAL_NGX_RESOLVES
+bool bli_ngx_resolved_is_used(const ngx_http_upstream_srv_conf_t *us) {
+#if BLI_NGX_RESOLVES
     const ngx_http_upstream_server_t *server = us->servers->elts;
     for (ngx_uint_t i = 0; i < us->servers->nelts; i++)
         if (server[i].host.len)
@@ -38,19 +38,19 @@ bool bal_ngx_resolved_is_used(const ngx_http_upstream_srv_conf_t *us) {
     return false;
 }
 
-struct bal_ngx_resolved *bal_ngx_resolved_new(ngx_pool_t *pool, uint32_t room) {
-    struct bal_ngx_resolved *names = ngx_pcalloc(pool, sizeof *names + room * sizeof names->name[0]);
+struct bli_ngx_resolved *bli_ngx_resolved_new(ngx_pool_t *pool, uint32_t room) {
+    struct bli_ngx_resolved *names = ngx_pcalloc(pool, sizeof *names + room * sizeof names->name[0]);
     if (names)
         names->room = room;
     return names;
 }
 
-static ngx_http_upstream_rr_peers_t *rr_peers_of(const struct bal_ngx_peers *peers) {
+static ngx_http_upstream_rr_peers_t *rr_peers_of(const struct bli_ngx_peers *peers) {
     ngx_http_upstream_rr_peers_t *rr_peers = peers->upstream->us->peer.data;
     return peers == peers->upstream->peers ? rr_peers : rr_peers->next;
 }
 
-static struct name *find_name(struct bal_ngx_resolved *names, const ngx_str_t *name) {
+static struct name *find_name(struct bli_ngx_resolved *names, const ngx_str_t *name) {
     for (uint32_t i = 0; i < names->count; i++)
         if (strlen(names->name[i].text) == name->len &&
             memcmp(names->name[i].text, name->data, name->len) == 0)
@@ -66,7 +66,7 @@ static void copy_address(struct name *n, const struct sockaddr *address, socklen
         ngx_ssl_free_session(n->own.session);
 #endif
     ngx_memcpy(&n->address, address, ngx_min(length, sizeof n->address));
-    n->own = (struct bal_ngx_server){.name = {strlen(n->text), (u_char *)n->text},
+    n->own = (struct bli_ngx_server){.name = {strlen(n->text), (u_char *)n->text},
                                      .sockaddr = &n->address.sockaddr,
                                      .socklen = length,
                                      .weight = (ngx_uint_t)s->weight,
@@ -93,7 +93,7 @@ static bool merge_server(struct name *n, const struct bal_dispatcher_server *aga
 }
 
 /* Two names may have one address, which is one server. */
-static void copy_server(struct bal_ngx_resolved *names, const ngx_str_t *name,
+static void copy_server(struct bli_ngx_resolved *names, const ngx_str_t *name,
                         const struct bal_dispatcher_server *server, const struct sockaddr *address,
                         socklen_t length, bool weighted) {
     struct name *n = find_name(names, name);
@@ -112,20 +112,20 @@ static void copy_server(struct bal_ngx_resolved *names, const ngx_str_t *name,
 
 /* ---- of nginx ---- */
 
-static void copy_peer(struct bal_ngx_resolved *names, const ngx_http_upstream_rr_peer_t *peer,
+static void copy_peer(struct bli_ngx_resolved *names, const ngx_http_upstream_rr_peer_t *peer,
                       bool weighted) {
-    const bool drain = bal_ngx_is_draining(peer->down);
+    const bool drain = bli_ngx_is_draining(peer->down);
     const struct bal_dispatcher_server server = {.weight = (double)peer->weight,
                                                  .max_conns = (uint32_t)peer->max_conns,
                                                  .down = peer->down && !drain,
                                                  .drain = drain,
                                                  .max_fails = (uint32_t)peer->max_fails,
                                                  .fail_ns = (uint64_t)peer->fail_timeout * 1000000000};
-    if (!bal_ngx_name_is_placeholder(&peer->server))
+    if (!bli_ngx_name_is_placeholder(&peer->server))
         copy_server(names, &peer->name, &server, peer->sockaddr, peer->socklen, weighted);
 }
 
-#if BAL_NGX_RESOLVES
+#if BLI_NGX_RESOLVES
 static uint64_t nginx_generation(const ngx_http_upstream_rr_peers_t *rr_peers) {
     return rr_peers && rr_peers->config ? *rr_peers->config : 0;
 }
@@ -138,8 +138,8 @@ static uint64_t nginx_generation(const ngx_http_upstream_rr_peers_t *rr_peers) {
 
 /* ---- of ours ---- */
 
-static void copy_looked_up(struct bal_ngx_resolved *names, const struct bal_ngx_name *name,
-                           const struct bal_ngx_name_address *from, bool weighted) {
+static void copy_looked_up(struct bli_ngx_resolved *names, const struct bli_ngx_name *name,
+                           const struct bli_ngx_name_address *from, bool weighted) {
     u_char text[NGX_SOCKADDR_STRLEN];
     struct sockaddr *address = (struct sockaddr *)(void *)(uintptr_t)&from->address;
     const socklen_t length =
@@ -154,8 +154,8 @@ static void copy_looked_up(struct bal_ngx_resolved *names, const struct bal_ngx_
 }
 
 /* False: it cannot be copied now, and nothing may be applied without it. */
-static bool copy_name(struct bal_ngx_resolved *names, struct bal_ngx_name *name, bool backup, bool weighted) {
-    if (!bal_ngx_name_copy(name))
+static bool copy_name(struct bli_ngx_resolved *names, struct bli_ngx_name *name, bool backup, bool weighted) {
+    if (!bli_ngx_name_copy(name))
         return false;
     for (uint32_t i = 0; i < name->addresses; i++)
         if (name->address[i].backup == backup)
@@ -165,19 +165,19 @@ static bool copy_name(struct bal_ngx_resolved *names, struct bal_ngx_name *name,
 
 /* ---- all ---- */
 
-static void log_too_many(struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers) {
+static void log_too_many(struct bli_ngx_resolved *names, const struct bli_ngx_peers *peers) {
     if (names->left_out && !names->overflow_logged)
-        bal_ngx_journal_log(NGX_LOG_ERR, ngx_cycle->log,
+        bli_ngx_journal_log(NGX_LOG_ERR, ngx_cycle->log,
                             "ballast: upstream \"%V\": its names have %uD addresses, of which %uD are used",
                             &peers->upstream->us->host, names->count + names->left_out, names->count);
     names->overflow_logged = names->left_out > 0;
 }
 
-static uint64_t generation_of(const struct bal_ngx_peers *peers) {
-    return nginx_generation(rr_peers_of(peers)) + bal_ngx_names_generation(peers->upstream);
+static uint64_t generation_of(const struct bli_ngx_peers *peers) {
+    return nginx_generation(rr_peers_of(peers)) + bli_ngx_names_generation(peers->upstream);
 }
 
-static void copy_peers(struct bal_ngx_resolved *names, ngx_http_upstream_rr_peers_t *rr_peers,
+static void copy_peers(struct bli_ngx_resolved *names, ngx_http_upstream_rr_peers_t *rr_peers,
                        bool weighted) {
     if (!rr_peers)
         return;
@@ -187,16 +187,16 @@ static void copy_peers(struct bal_ngx_resolved *names, ngx_http_upstream_rr_peer
     ngx_http_upstream_rr_peers_unlock(rr_peers);
 }
 
-bool bal_ngx_resolved_update(struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers) {
-    const struct bal_ngx_upstream *upstream = peers->upstream;
-    const bool weighted = bal_ngx_uses_weights(upstream);
+bool bli_ngx_resolved_update(struct bli_ngx_resolved *names, const struct bli_ngx_peers *peers) {
+    const struct bli_ngx_upstream *upstream = peers->upstream;
+    const bool weighted = bli_ngx_uses_weights(upstream);
     const uint64_t generation = generation_of(peers); /* first: what changes meanwhile is copied again */
-    struct bal_ngx_name *name;
+    struct bli_ngx_name *name;
     if (names->copied && names->generation == generation)
         return false;
     names->count = names->left_out = 0;
     copy_peers(names, rr_peers_of(peers), weighted);
-    for (ngx_uint_t i = 0; (name = bal_ngx_name_at(upstream, i)); i++)
+    for (ngx_uint_t i = 0; (name = bli_ngx_name_at(upstream, i)); i++)
         if (!copy_name(names, name, peers != upstream->peers, weighted)) {
             names->copied = false; /* again at the next tick */
             return true;
@@ -207,19 +207,19 @@ bool bal_ngx_resolved_update(struct bal_ngx_resolved *names, const struct bal_ng
     return true;
 }
 
-bool bal_ngx_resolved_is_complete(const struct bal_ngx_resolved *names) {
+bool bli_ngx_resolved_is_complete(const struct bli_ngx_resolved *names) {
     return names->copied;
 }
 
-bool bal_ngx_resolved_is_old(const struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers) {
+bool bli_ngx_resolved_is_old(const struct bli_ngx_resolved *names, const struct bli_ngx_peers *peers) {
     return !names->copied || names->generation != generation_of(peers);
 }
 
-struct bal_ngx_server *bal_ngx_resolved_server(struct bal_ngx_resolved *names, ngx_uint_t i) {
+struct bli_ngx_server *bli_ngx_resolved_server(struct bli_ngx_resolved *names, ngx_uint_t i) {
     return i < names->count ? &names->name[i].own : NULL;
 }
 
-uint32_t bal_ngx_resolved_list(const struct bal_ngx_resolved *names, struct bal_dispatcher_server *servers) {
+uint32_t bli_ngx_resolved_list(const struct bli_ngx_resolved *names, struct bal_dispatcher_server *servers) {
     for (uint32_t i = 0; i < names->count; i++)
         servers[i] = names->name[i].server;
     return names->count;

@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct bal_ngx_zone;
+struct bli_ngx_zone;
 
 /* In shared memory, for the log and status; atomic, as there is no lock. */
-struct bal_ngx_stalls {
+struct bli_ngx_stalls {
     uint64_t holder;          /* the last for which waiting timed out; 0: the lock has been acquired since */
     uint64_t since_ns;        /* since when */
     uint64_t requests_before; /* requests below, at that time */
@@ -29,33 +29,33 @@ struct bal_ngx_stalls {
 };
 
 /* The outcome of a request that still has a ticket in the zone. */
-enum bal_ngx_deferral { BAL_NGX_DEFER_CANCEL, BAL_NGX_DEFER_GOOD, BAL_NGX_DEFER_BAD, BAL_NGX_DEFER_FAILED };
+enum bli_ngx_deferral { BLI_NGX_DEFER_CANCEL, BLI_NGX_DEFER_GOOD, BLI_NGX_DEFER_BAD, BLI_NGX_DEFER_FAILED };
 
-struct bal_ngx_deferred {
+struct bli_ngx_deferred {
     uint64_t ticket;
-    enum bal_ngx_deferral what;
+    enum bli_ngx_deferral what;
 };
 
 /* Of this process and one zone. */
-struct bal_ngx_stall {
-    bal_ngx_lock holder; /* not waited for again; 0: the zone is not stalled */
+struct bli_ngx_stall {
+    bli_ngx_lock holder; /* not waited for again; 0: the zone is not stalled */
     ngx_event_t timer;
-    struct bal_ngx_deferred *deferred;
+    struct bli_ngx_deferred *deferred;
     uint32_t count, room;
 };
 
 /* The lock of the zone could not be acquired. Returns false. */
-bool bal_ngx_stall_begin(struct bal_ngx_zone *z);
+bool bli_ngx_stall_begin(struct bli_ngx_zone *z);
 /* Defers the end of that ticket until the lock of the stalled zone is acquired. */
-void bal_ngx_stall_defer(struct bal_ngx_zone *z, uint64_t ticket, enum bal_ngx_deferral what);
+void bli_ngx_stall_defer(struct bli_ngx_zone *z, uint64_t ticket, enum bli_ngx_deferral what);
 /* A request has gone without the zone; so many datagrams were dropped. */
-void bal_ngx_stall_count_request(struct bal_ngx_zone *z);
-void bal_ngx_stall_count_datagrams(struct bal_ngx_zone *z, uint32_t count);
+void bli_ngx_stall_count_request(struct bli_ngx_zone *z);
+void bli_ngx_stall_count_datagrams(struct bli_ngx_zone *z, uint32_t count);
 /* Called by the timer: tries to acquire the lock; false: it is tried again later. */
-bool bal_ngx_stall_try(struct bal_ngx_zone *z);
+bool bli_ngx_stall_try(struct bli_ngx_zone *z);
 /* Does what was deferred. The lock must be held. */
-void bal_ngx_stall_run_deferred(struct bal_ngx_zone *z, uint64_t now);
+void bli_ngx_stall_run_deferred(struct bli_ngx_zone *z, uint64_t now);
 /* Logs the end of the stall, after the lock is released. */
-void bal_ngx_stall_end(struct bal_ngx_zone *z);
+void bli_ngx_stall_end(struct bli_ngx_zone *z);
 
 #endif

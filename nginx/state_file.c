@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* All of it; it is no longer than BAL_CHANGES_FILE, or it is another file. */
+/* All of it; it is no longer than BLI_CHANGES_FILE, or it is another file. */
 static ssize_t read_all(int fd, char *text, size_t room) {
     size_t length = 0;
     while (length < room) {
@@ -20,9 +20,9 @@ static ssize_t read_all(int fd, char *text, size_t room) {
     return (ssize_t)length;
 }
 
-enum bal_code bal_ngx_state_file_read(ngx_pool_t *pool, const char *path, struct bal_changes *changes,
+enum bal_code bli_ngx_state_file_read(ngx_pool_t *pool, const char *path, struct bli_changes *changes,
                                       struct bal_error *err) {
-    const size_t room = BAL_CHANGES_FILE + 1;
+    const size_t room = BLI_CHANGES_FILE + 1;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd == -1 && errno == ENOENT)
         return BAL_E_UNKNOWN;
@@ -33,15 +33,15 @@ enum bal_code bal_ngx_state_file_read(ngx_pool_t *pool, const char *path, struct
         close(fd);
     if (length < 0)
         return bal_fail(err, BAL_E_IO, "%s", strerror(error));
-    const enum bal_code code = bal_changes_read(text, (size_t)length, changes, err);
+    const enum bal_code code = bli_changes_read(text, (size_t)length, changes, err);
     ngx_pfree(pool, text);
     return code;
 }
 
-bool bal_ngx_state_file_directory(const char *path, char directory[BAL_NGX_PATH]) {
+bool bli_ngx_state_file_directory(const char *path, char directory[BLI_NGX_PATH]) {
     const char *slash = strrchr(path, '/');
     const size_t length = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
-    if (length == 0 || length >= BAL_NGX_PATH)
+    if (length == 0 || length >= BLI_NGX_PATH)
         return false;
     memcpy(directory, path, length);
     directory[length] = '\0';
@@ -49,14 +49,14 @@ bool bal_ngx_state_file_directory(const char *path, char directory[BAL_NGX_PATH]
 }
 
 /* After this the content survives a crash of the machine. */
-static bool print_and_sync(FILE *out, const struct bal_changes *changes) {
-    bal_changes_print(changes, out);
+static bool print_and_sync(FILE *out, const struct bli_changes *changes) {
+    bli_changes_print(changes, out);
     return fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
 }
 
 /* What is left there by a writer that was killed goes, and so does what is no file: to open a pipe would stop
  * this process until someone reads it. */
-static enum bal_code write_new(const char *path, const struct bal_changes *changes, struct bal_error *err) {
+static enum bal_code write_new(const char *path, const struct bli_changes *changes, struct bal_error *err) {
     (void)unlink(path);
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
     FILE *out = fd == -1 ? NULL : fdopen(fd, "w");
@@ -83,10 +83,10 @@ static void sync_directory(const char *directory) {
     close(fd);
 }
 
-enum bal_code bal_ngx_state_file_write(const char *path, const struct bal_changes *changes,
+enum bal_code bli_ngx_state_file_write(const char *path, const struct bli_changes *changes,
                                        struct bal_error *err) {
-    char new[BAL_NGX_PATH + 8], directory[BAL_NGX_PATH];
-    if (!bal_ngx_state_file_directory(path, directory))
+    char new[BLI_NGX_PATH + 8], directory[BLI_NGX_PATH];
+    if (!bli_ngx_state_file_directory(path, directory))
         return bal_fail(err, BAL_E_IO, "%s has no directory", path);
     snprintf(new, sizeof new, "%s.new", path);
     const enum bal_code code = write_new(new, changes, err);

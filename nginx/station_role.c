@@ -23,49 +23,49 @@ enum {
     SILENCE_PAUSE_MS = 60000, /* ... and again after so long */
 };
 
-struct bal_ngx_station *bal_ngx_station_of(const ngx_http_upstream_srv_conf_t *us) {
-    struct bal_ngx_station *station =
+struct bli_ngx_station *bli_ngx_station_of(const ngx_http_upstream_srv_conf_t *us) {
+    struct bli_ngx_station *station =
         us->srv_conf ? ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_station_module) : NULL;
     return station && station->us ? station : NULL;
 }
 
 /* ---- the role ---- */
 
-static uint32_t records_capacity(const struct bal_ngx_station *station) {
-    return bal_ngx_records_capacity((uint32_t)station->record);
+static uint32_t records_capacity(const struct bli_ngx_station *station) {
+    return bli_ngx_records_capacity((uint32_t)station->record);
 }
 
-static size_t records_size(const struct bal_ngx_station *station) {
-    return bal_ngx_aligned(bal_ngx_records_size(1, records_capacity(station)));
+static size_t records_size(const struct bli_ngx_station *station) {
+    return bli_ngx_aligned(bli_ngx_records_size(1, records_capacity(station)));
 }
 
 static const size_t records_at = 64;
-_Static_assert(sizeof(struct bal_ngx_station_shared) <= 64, "it fits in front of the records");
+_Static_assert(sizeof(struct bli_ngx_station_shared) <= 64, "it fits in front of the records");
 
-static size_t history_at(const struct bal_ngx_station *station) {
+static size_t history_at(const struct bli_ngx_station *station) {
     return records_at + records_size(station);
 }
 
-static size_t core_at(const struct bal_ngx_station *station) {
-    return history_at(station) + bal_ngx_aligned(sizeof(struct bal_ngx_history));
+static size_t core_at(const struct bli_ngx_station *station) {
+    return history_at(station) + bli_ngx_aligned(sizeof(struct bli_ngx_history));
 }
 
 static size_t size(void *user, uint32_t requests) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     (void)requests; /* slots and queue determine how many */
     return core_at(station) + bal_station_size(&station->config);
 }
 
 static void create(void *user, void *block, uint64_t now) {
-    struct bal_ngx_station *station = user;
-    station->config.boot = bal_ngx_boot();
-    bal_ngx_records_init((void *)((char *)block + records_at), 1, records_capacity(station));
-    memset((char *)block + history_at(station), 0, sizeof(struct bal_ngx_history));
+    struct bli_ngx_station *station = user;
+    station->config.boot = bli_ngx_boot();
+    bli_ngx_records_init((void *)((char *)block + records_at), 1, records_capacity(station));
+    memset((char *)block + history_at(station), 0, sizeof(struct bli_ngx_history));
     bal_station_create((char *)block + core_at(station), &station->config, now);
 }
 
 static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bal_error *err) {
-    struct bal_ngx_station *station = user;
+    struct bli_ngx_station *station = user;
     station->s = ngx_pcalloc(ngx_cycle->pool, bal_station_view_size(&station->config));
     if (!station->s)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
@@ -78,53 +78,53 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
 
 /* Under the lock. */
 static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     return bal_station_join(station->s, now, pid, start, err);
 }
 
 /* Under the lock. */
 static uint32_t worker_number(void *user) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     return bal_station_worker_number(station->s);
 }
 
 /* Under the lock. */
 static bool worker(void *user, uint32_t i, uint64_t *pid, uint64_t *start) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     return bal_station_worker(station->s, i, pid, start);
 }
 
 /* Under the lock. */
 static void reap(void *user, uint64_t now, uint32_t i) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     bal_station_reap(station->s, now, i);
 }
 
 /* Under the lock. */
 static void leave(void *user, uint64_t now) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     bal_station_leave(station->s, now);
 }
 
 /* Under the lock. */
 static uint64_t run_timers(void *user, uint64_t now) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     return bal_station_run_timers(station->s, now);
 }
 
 /* Under the lock. */
 static uint32_t next_to_wake(void *user) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     return bal_station_next_to_wake(station->s);
 }
 
 static const bool *wake_pending(void *user) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     return bal_station_wake_pending(station->s);
 }
 
 static uint32_t ids_of(const ngx_array_t *addresses, uint64_t *ids) {
-    const struct bal_ngx_address *address = addresses->elts;
+    const struct bli_ngx_address *address = addresses->elts;
     for (ngx_uint_t i = 0; i < addresses->nelts; i++)
         ids[i] = address[i].id;
     return (uint32_t)addresses->nelts;
@@ -132,7 +132,7 @@ static uint32_t ids_of(const ngx_array_t *addresses, uint64_t *ids) {
 
 /* Under the lock. */
 static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     uint64_t dispatchers[DISPATCHERS_MAX], stations[STATIONS_MAX];
     const uint32_t dispatcher_count = ids_of(&station->dispatchers, dispatchers);
     const uint32_t station_count = ids_of(&station->stations, stations);
@@ -142,30 +142,30 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
 
 /* Under the lock. */
 static const struct bal_message *outgoing(void *user, uint32_t *count) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     return bal_station_outgoing(station->s, count);
 }
 
 /* Under the lock. */
 static enum bal_receipt receive(void *user, uint64_t now, const struct bal_message *message) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     return bal_station_receive(station->s, now, message);
 }
 
 /* Under the lock. */
 static uint32_t members(void *user, struct bal_member *list, uint32_t room) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     return bal_station_members(station->s, list, room);
 }
 
 /* Under the lock. */
 static void adopt_members(void *user, uint64_t now, const struct bal_member *list, uint32_t count) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     bal_station_adopt_members(station->s, now, list, count);
 }
 
 static uint32_t read_members(void *user, void *block, struct bal_member *list, uint32_t room) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     struct bal_station *s = ngx_alloc(bal_station_view_size(&station->config), ngx_cycle->log);
     uint32_t count = 0;
     if (s && bal_station_open(s, (char *)block + core_at(station), 1, NULL) == BAL_OK)
@@ -176,53 +176,53 @@ static uint32_t read_members(void *user, void *block, struct bal_member *list, u
 
 /* Under the lock. */
 static uint64_t members_version(void *user) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     return bal_station_members_version(station->s);
 }
 
 /* Under the lock. */
-static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what) {
-    const struct bal_ngx_station *station = user;
-    if (what == BAL_NGX_DEFER_CANCEL)
+static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bli_ngx_deferral what) {
+    const struct bli_ngx_station *station = user;
+    if (what == BLI_NGX_DEFER_CANCEL)
         bal_station_cancel(station->s, now, ticket);
     else
-        bal_station_done(station->s, now, ticket, what != BAL_NGX_DEFER_GOOD);
+        bal_station_done(station->s, now, ticket, what != BLI_NGX_DEFER_GOOD);
 }
 
 /* Under the lock. */
 static void drain(void *user, uint64_t now) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     bal_station_drain(station->s, now, true);
 }
 
 /* ---- dispatchers whose names were not known ---- */
 
 /* In memory of the cycle; NULL: there is none. */
-static bool add_dispatcher(struct bal_ngx_station *station, const struct addrinfo *found, in_port_t port) {
+static bool add_dispatcher(struct bli_ngx_station *station, const struct addrinfo *found, in_port_t port) {
     ngx_pool_t *pool = ngx_cycle->pool;
     struct sockaddr *sockaddr = ngx_pcalloc(pool, sizeof(ngx_sockaddr_t));
     ngx_str_t name = {0, ngx_pnalloc(pool, NGX_SOCKADDR_STRLEN)};
-    struct bal_ngx_address address;
+    struct bli_ngx_address address;
     if (!sockaddr || !name.data || found->ai_addrlen > sizeof(ngx_sockaddr_t))
         return false;
     memcpy(sockaddr, found->ai_addr, found->ai_addrlen);
     ngx_inet_set_port(sockaddr, port);
     name.len = ngx_sock_ntop(sockaddr, found->ai_addrlen, name.data, NGX_SOCKADDR_STRLEN, 1);
-    if (bal_ngx_address_set(pool, &name, sockaddr, found->ai_addrlen, &address) ||
-        address.id == station->transport.own.id || bal_ngx_transport_find(&station->transport, address.id) ||
+    if (bli_ngx_address_set(pool, &name, sockaddr, found->ai_addrlen, &address) ||
+        address.id == station->transport.own.id || bli_ngx_transport_find(&station->transport, address.id) ||
         station->dispatchers.nelts >= DISPATCHERS_MAX)
         return false;
-    struct bal_ngx_address *place = ngx_array_push(&station->dispatchers);
-    if (!place || bal_ngx_transport_add_peer(&station->transport, &address) != NGX_OK)
+    struct bli_ngx_address *place = ngx_array_push(&station->dispatchers);
+    if (!place || bli_ngx_transport_add_peer(&station->transport, &address) != NGX_OK)
         return false;
     *place = address;
-    bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log, "ballast: station \"%V\": a dispatcher is at %V",
+    bli_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log, "ballast: station \"%V\": a dispatcher is at %V",
                         &station->us->host, &name);
     return true;
 }
 
 /* As in the configuration: of both families that of listen=. */
-static bool add_found(struct bal_ngx_station *station, const struct addrinfo *all, in_port_t port) {
+static bool add_found(struct bli_ngx_station *station, const struct addrinfo *all, in_port_t port) {
     const int family = station->own.sockaddr->sa_family;
     bool same = false, any = false;
     for (const struct addrinfo *found = all; found; found = found->ai_next)
@@ -234,75 +234,75 @@ static bool add_found(struct bal_ngx_station *station, const struct addrinfo *al
 }
 
 static void check(void *user, uint64_t now) {
-    struct bal_ngx_station *station = user;
-    struct bal_ngx_lookup *lookup = station->unresolved.elts;
+    struct bli_ngx_station *station = user;
+    struct bli_ngx_lookup *lookup = station->unresolved.elts;
     struct bal_error err;
     for (ngx_uint_t i = 0; i < station->unresolved.nelts; i++) {
-        struct addrinfo *all = bal_ngx_lookup_step(&lookup[i], now);
+        struct addrinfo *all = bli_ngx_lookup_step(&lookup[i], now);
         if (!all)
             continue;
         station->unapplied |= add_found(station, all, lookup[i].port);
         freeaddrinfo(all);
         lookup[i].next_ns = UINT64_MAX; /* it is known from now on */
     }
-    if (!station->unapplied || !bal_ngx_zone_lock(&station->zone))
+    if (!station->unapplied || !bli_ngx_zone_lock(&station->zone))
         return;
     apply(station, now, &err);
-    bal_ngx_zone_unlock(&station->zone);
+    bli_ngx_zone_unlock(&station->zone);
     station->unapplied = false;
 }
 
 /* ---- time ---- */
 
-static enum bal_ngx_server_activity activity_of(const struct bal_station_view *view) {
+static enum bli_ngx_server_activity activity_of(const struct bal_station_view *view) {
     if (view->power == BAL_POWER_OFF || view->power == BAL_POWER_SETUP)
-        return view->power == BAL_POWER_OFF ? BAL_NGX_OFF : BAL_NGX_SETUP;
-    return view->running ? BAL_NGX_BUSY : BAL_NGX_IDLE;
+        return view->power == BAL_POWER_OFF ? BLI_NGX_OFF : BLI_NGX_SETUP;
+    return view->running ? BLI_NGX_BUSY : BLI_NGX_IDLE;
 }
 
 /* Under the lock: does the keeper answer? */
-static void collect_silence(struct bal_ngx_station *station, const struct bal_station_view *view,
+static void collect_silence(struct bli_ngx_station *station, const struct bal_station_view *view,
                             uint64_t now) {
-    struct bal_ngx_station_shared *shared = station->shared;
+    struct bli_ngx_station_shared *shared = station->shared;
     const bool silent = view->start_unanswered_ns >= (uint64_t)SILENCE_MS * 1000000;
     const bool due = now >= shared->silence_logged_at + (uint64_t)SILENCE_PAUSE_MS * 1000000;
     station->silence =
-        (struct bal_ngx_keeper_silence){.silent_ns = view->start_unanswered_ns, .waiting = view->waiting};
+        (struct bli_ngx_keeper_silence){.silent_ns = view->start_unanswered_ns, .waiting = view->waiting};
     if (silent && (!shared->silence_logged_at || due)) {
-        station->silence.change = BAL_NGX_KEEPER_SILENT;
+        station->silence.change = BLI_NGX_KEEPER_SILENT;
         shared->silence_logged_at = now;
     } else if (shared->silence_logged_at && !view->start_unanswered_ns) {
-        station->silence.change = BAL_NGX_KEEPER_ANSWERS;
+        station->silence.change = BLI_NGX_KEEPER_ANSWERS;
         shared->silence_logged_at = 0;
     }
 }
 
 /* Not under the lock; by the process that has looked. */
-static void log_slots(const struct bal_ngx_station *station) {
-    u_char text[BAL_NGX_FOUND_TEXT];
+static void log_slots(const struct bli_ngx_station *station) {
+    u_char text[BLI_NGX_FOUND_TEXT];
     const uint64_t before =
         __atomic_exchange_n(&station->shared->slots_logged, station->found.limit, __ATOMIC_RELAXED);
     if (before == station->found.limit)
         return;
-    bal_ngx_found_print(text, &station->found, (uint32_t)before);
-    bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log, "ballast: station \"%V\": %s", &station->us->host,
+    bli_ngx_found_print(text, &station->found, (uint32_t)before);
+    bli_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log, "ballast: station \"%V\": %s", &station->us->host,
                         text);
 }
 
 /* Not under the lock. */
 static void log_silence(void *user) {
-    struct bal_ngx_station *station = user;
+    struct bli_ngx_station *station = user;
     log_slots(station);
-    const struct bal_ngx_keeper_silence *silence = &station->silence;
-    if (silence->change == BAL_NGX_KEEPER_SILENT)
-        bal_ngx_journal_log(
+    const struct bli_ngx_keeper_silence *silence = &station->silence;
+    if (silence->change == BLI_NGX_KEEPER_SILENT)
+        bli_ngx_journal_log(
             NGX_LOG_ERR, ngx_cycle->log,
             "ballast: station \"%V\": the keeper at %V has not answered START for %uL ms, and %uD requests "
             "wait; does "
             "ballastd run there, with this station's id and key, and may nginx write to its socket?",
             &station->us->host, &station->keeper.name, silence->silent_ns / 1000000, silence->waiting);
-    else if (silence->change == BAL_NGX_KEEPER_ANSWERS)
-        bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log,
+    else if (silence->change == BLI_NGX_KEEPER_ANSWERS)
+        bli_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log,
                             "ballast: station \"%V\": the keeper at %V answers again", &station->us->host,
                             &station->keeper.name);
 }
@@ -315,53 +315,53 @@ static uint64_t sum_of(const uint64_t counts[BAL_MSG_TYPES]) {
 }
 
 /* Under the lock. Once a second: a point of the last hour. */
-static void add_to_history(struct bal_ngx_station *station, const struct bal_station_view *view,
+static void add_to_history(struct bli_ngx_station *station, const struct bal_station_view *view,
                            uint64_t now) {
     const struct bal_station_counts counts = bal_station_counts(station->s);
-    struct bal_ngx_moment moment = {.now = now,
+    struct bli_ngx_moment moment = {.now = now,
                                     .arrived = counts.arrived,
                                     .failed = counts.failed,
                                     .refused = counts.full + counts.overdue,
                                     .messages =
                                         sum_of(counts.messages_sent) + sum_of(counts.messages_received),
                                     .on = view->power == BAL_POWER_ON};
-    for (int i = 0; i < BAL_NGX_ACTIVITIES; i++)
+    for (int i = 0; i < BLI_NGX_ACTIVITIES; i++)
         moment.activity_ns[i] = station->records->meter[0].ns[i];
-    bal_ngx_history_add(station->history, &moment, station->records->times, station->config.classes);
+    bli_ngx_history_add(station->history, &moment, station->records->times, station->config.classes);
 }
 
 /* Under the lock. */
 static void tick(void *user, uint64_t now) {
-    struct bal_ngx_station *station = user;
+    struct bli_ngx_station *station = user;
     const struct bal_station_view view = bal_station_view(station->s);
     collect_silence(station, &view, now);
     station->found = view.concurrency;
-    bal_ngx_records_add_activity(station->records, 0, activity_of(&view),
-                                 bal_ngx_records_elapsed(station->records, now));
-    if (bal_ngx_history_tick(station->history, now, view.waiting))
+    bli_ngx_records_add_activity(station->records, 0, activity_of(&view),
+                                 bli_ngx_records_elapsed(station->records, now));
+    if (bli_ngx_history_tick(station->history, now, view.waiting))
         add_to_history(station, &view, now);
 }
 
 /* Under the lock. */
-static struct bal_ngx_refused refused(void *user) {
-    const struct bal_ngx_station *station = user;
+static struct bli_ngx_refused refused(void *user) {
+    const struct bli_ngx_station *station = user;
     const struct bal_station_counts counts = bal_station_counts(station->s);
-    return (struct bal_ngx_refused){counts.full - counts.crowded, counts.replaced, counts.overdue,
+    return (struct bli_ngx_refused){counts.full - counts.crowded, counts.replaced, counts.overdue,
                                     counts.crowded};
 }
 
 static void decisions_ready(void *user) {
-    bal_ngx_station_request_process_decisions(user);
+    bli_ngx_station_request_process_decisions(user);
 }
 
 static void limit(void *user, ngx_cycle_t *cycle, uint64_t connections) {
-    const struct bal_ngx_station *station = user;
+    const struct bli_ngx_station *station = user;
     if (station->queue_given)
-        bal_ngx_placeholder_warn_capacity(cycle, "queue=", station->queue, connections, &station->file,
+        bli_ngx_placeholder_warn_capacity(cycle, "queue=", station->queue, connections, &station->file,
                                           station->line);
 }
 
-static const struct bal_ngx_role role = {
+static const struct bli_ngx_role role = {
     .size = size,
     .limit = limit,
     .create = create,
@@ -394,63 +394,63 @@ static const struct bal_ngx_role role = {
 
 static char *set_number(ngx_conf_t *cf, const char *what, const ngx_str_t *value, ngx_uint_t least,
                         ngx_uint_t most, ngx_uint_t *number, const char *right) {
-    if (bal_ngx_option_number(value->data, value->data + value->len, least, most, number))
+    if (bli_ngx_option_number(value->data, value->data + value->len, least, most, number))
         return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, what, value, right);
+    return bli_ngx_option_error(cf, what, value, right);
 }
 
 static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
-    return bal_ngx_option_slots(cf, value, "the app", 1 << 20, &station->min_slots, &station->slots);
+    struct bli_ngx_station *station = conf;
+    return bli_ngx_option_slots(cf, value, "the app", 1 << 20, &station->min_slots, &station->slots);
 }
 
 static char *set_queue(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
+    struct bli_ngx_station *station = conf;
     station->queue_given = true;
-    if (bal_ngx_limit_parse(value, 0, &station->queue, &station->queue_time))
+    if (bli_ngx_limit_parse(value, 0, &station->queue, &station->queue_time))
         return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, "\"queue=", value,
+    return bli_ngx_option_error(cf, "\"queue=", value,
                                 "queue=N or queue=N,T: at most N requests wait, for at most T, as in "
                                 "queue=100,10s");
 }
 
 static char *set_class_limit(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
-    return bal_ngx_class_limit_set(cf, "queue.", value, station->class_limit);
+    struct bli_ngx_station *station = conf;
+    return bli_ngx_class_limit_set(cf, "queue.", value, station->class_limit);
 }
 
 static char *set_classes(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
+    struct bli_ngx_station *station = conf;
     return set_number(cf, "\"classes=", value, 1, BAL_CLASSES_MAX, &station->classes, "1 to 8");
 }
 
 static char *set_class(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
-    station->class = bal_ngx_option_class(cf, value);
+    struct bli_ngx_station *station = conf;
+    station->class = bli_ngx_option_class(cf, value);
     return station->class ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 static char *set_listen(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
-    return bal_ngx_address_parse_listen(cf, value, &station->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+    struct bli_ngx_station *station = conf;
+    return bli_ngx_address_parse_listen(cf, value, &station->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 static char *set_advertise(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
-    return bal_ngx_address_parse(cf, "advertise=", value, &station->own) == NGX_OK ? NGX_CONF_OK
+    struct bli_ngx_station *station = conf;
+    return bli_ngx_address_parse(cf, "advertise=", value, &station->own) == NGX_OK ? NGX_CONF_OK
                                                                                    : NGX_CONF_ERROR;
 }
 
 /* It is looked up again when nginx runs. */
 static char *add_unresolved(ngx_conf_t *cf, ngx_array_t *unresolved, const ngx_url_t *url) {
-    if (!unresolved->elts && ngx_array_init(unresolved, cf->pool, 4, sizeof(struct bal_ngx_lookup)) != NGX_OK)
+    if (!unresolved->elts && ngx_array_init(unresolved, cf->pool, 4, sizeof(struct bli_ngx_lookup)) != NGX_OK)
         return NGX_CONF_ERROR;
-    struct bal_ngx_lookup *lookup = ngx_array_push(unresolved);
+    struct bli_ngx_lookup *lookup = ngx_array_push(unresolved);
     char *host = ngx_pnalloc(cf->pool, url->host.len + 1);
     if (!lookup || !host)
         return NGX_CONF_ERROR;
     *ngx_cpymem(host, url->host.data, url->host.len) = '\0';
-    *lookup = (struct bal_ngx_lookup){.host = host, .port = url->port};
+    *lookup = (struct bli_ngx_lookup){.host = host, .port = url->port};
     ngx_conf_log_error(
         NGX_LOG_WARN, cf, 0,
         "ballast_station: the host of dispatcher \"%V\" is not found; it is looked up every 5 s", &url->url);
@@ -462,17 +462,17 @@ static char *set_addresses(ngx_conf_t *cf, const char *option, const ngx_str_t *
                            ngx_array_t *addresses, ngx_array_t *unresolved) {
     const u_char *at = value->data, *end = value->data + value->len;
     ngx_url_t url;
-    if (!addresses->elts && ngx_array_init(addresses, cf->pool, 8, sizeof(struct bal_ngx_address)) != NGX_OK)
+    if (!addresses->elts && ngx_array_init(addresses, cf->pool, 8, sizeof(struct bli_ngx_address)) != NGX_OK)
         return NGX_CONF_ERROR;
     for (const u_char *comma; at <= end; at = comma + 1) {
         comma = memchr(at, ',', (size_t)(end - at));
         comma = comma ? comma : end;
         const ngx_str_t text = {(size_t)(comma - at), (u_char *)at};
-        ngx_int_t rc = bal_ngx_address_parse_all(cf, option, &text, addresses, &url);
+        ngx_int_t rc = bli_ngx_address_parse_all(cf, option, &text, addresses, &url);
         if (rc == NGX_DECLINED && unresolved)
             rc = add_unresolved(cf, unresolved, &url) == NGX_CONF_OK ? NGX_OK : NGX_ERROR;
         else if (rc == NGX_DECLINED)
-            rc = bal_ngx_address_parse(cf, option, &text, ngx_array_push(addresses));
+            rc = bli_ngx_address_parse(cf, option, &text, ngx_array_push(addresses));
         if (rc != NGX_OK)
             return NGX_CONF_ERROR;
         if (addresses->nelts > most)
@@ -482,23 +482,23 @@ static char *set_addresses(ngx_conf_t *cf, const char *option, const ngx_str_t *
 }
 
 static char *set_dispatchers(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
+    struct bli_ngx_station *station = conf;
     return set_addresses(cf, "dispatchers=", value, DISPATCHERS_MAX, &station->dispatchers,
                          &station->unresolved);
 }
 
 static char *set_stations(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
+    struct bli_ngx_station *station = conf;
     return set_addresses(cf, "stations=", value, STATIONS_MAX, &station->stations, NULL);
 }
 
 static char *set_join(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
-    return bal_ngx_join_set(cf, value, &station->join);
+    struct bli_ngx_station *station = conf;
+    return bli_ngx_join_set(cf, value, &station->join);
 }
 
 static char *set_steal(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
+    struct bli_ngx_station *station = conf;
     struct bal_error err;
     if (!bal_steal_parse((const char *)value->data, &station->steal, &err))
         return NGX_CONF_OK;
@@ -508,15 +508,15 @@ static char *set_steal(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 
 /* "ADDRESS,ID" */
 static char *set_keeper(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
+    struct bli_ngx_station *station = conf;
     const u_char *comma = memchr(value->data, ',', value->len), *end = value->data + value->len;
     ngx_uint_t id;
-    if (!comma || !bal_ngx_option_number(comma + 1, end, 1, NGX_MAX_INT_T_VALUE, &id))
-        return bal_ngx_option_error(cf, "\"keeper=", value,
+    if (!comma || !bli_ngx_option_number(comma + 1, end, 1, NGX_MAX_INT_T_VALUE, &id))
+        return bli_ngx_option_error(cf, "\"keeper=", value,
                                     "the listen and the id of the app in ballastd's configuration, as in "
                                     "keeper=127.0.0.1:7701,101");
     const ngx_str_t address = {(size_t)(comma - value->data), value->data};
-    if (bal_ngx_address_parse(cf, "keeper=", &address, &station->keeper) != NGX_OK)
+    if (bli_ngx_address_parse(cf, "keeper=", &address, &station->keeper) != NGX_OK)
         return NGX_CONF_ERROR;
     station->keeper.id = id;
     station->keeper.dgram_addr = station->keeper.sockaddr; /* it has no HTTP */
@@ -525,52 +525,52 @@ static char *set_keeper(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 }
 
 static char *set_standby(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
+    struct bli_ngx_station *station = conf;
     const ngx_int_t ms = ngx_parse_time(value, 0);
     station->standby = (ngx_msec_t)ms;
     if (ms != NGX_ERROR && ms >= 1 && ms <= 24 * HOUR_MS)
         return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, "\"standby=", value,
+    return bli_ngx_option_error(cf, "\"standby=", value,
                                 "the time after which an idle app may rest, as in standby=10s");
 }
 
 static char *set_report(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
+    struct bli_ngx_station *station = conf;
     const ngx_int_t ms = ngx_parse_time(value, 0);
     station->report = (ngx_msec_t)ms;
     if (ms != NGX_ERROR && ms >= 1 && ms <= HOUR_MS)
         return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, "\"report=", value,
+    return bli_ngx_option_error(cf, "\"report=", value,
                                 "the mean time between reports of an idle app, as in report=50ms");
 }
 
 static char *set_heartbeat(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
+    struct bli_ngx_station *station = conf;
     const ngx_int_t ms = ngx_parse_time(value, 0);
     station->heartbeat = (ngx_msec_t)ms;
     if (ms != NGX_ERROR && ms >= 10 && ms <= 1000) /* members are forgotten after five seconds */
         return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, "\"heartbeat=", value,
+    return bli_ngx_option_error(cf, "\"heartbeat=", value,
                                 "the time between heartbeats, from 10ms to 1s, as in heartbeat=500ms");
 }
 
 static char *set_record(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
-    return set_number(cf, "\"record=", value, 0, BAL_NGX_RECORDS_MAX, &station->record,
+    struct bli_ngx_station *station = conf;
+    return set_number(cf, "\"record=", value, 0, BLI_NGX_RECORDS_MAX, &station->record,
                       "the number of requests that are remembered, up to 16777216; 0: none");
 }
 
 static char *set_urgent(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
-    return bal_ngx_option_urgent(cf, value, &station->urgency.percent);
+    struct bli_ngx_station *station = conf;
+    return bli_ngx_option_urgent(cf, value, &station->urgency.percent);
 }
 
 static char *set_abort(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_station *station = conf;
-    return bal_ngx_option_abort(cf, value, &station->abort_frees);
+    struct bli_ngx_station *station = conf;
+    return bli_ngx_option_abort(cf, value, &station->abort_frees);
 }
 
-static const struct bal_ngx_option options[] = {
+static const struct bli_ngx_option options[] = {
     {"slots=", set_slots, false},         {"queue=", set_queue, false},
     {"queue.", set_class_limit, true},    {"classes=", set_classes, false},
     {"class=", set_class, false},         {"listen=", set_listen, false},
@@ -585,10 +585,10 @@ static const struct bal_ngx_option options[] = {
 /* ---- the configuration ---- */
 
 /* All that the block depends on. */
-static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station) {
-    const size_t room = station->us->host.len + 300 + BAL_STEAL_TEXT + BAL_NGX_JOIN_TEXT;
+static ngx_str_t zone_name(ngx_conf_t *cf, const struct bli_ngx_station *station) {
+    const size_t room = station->us->host.len + 300 + BAL_STEAL_TEXT + BLI_NGX_JOIN_TEXT;
     char steal[BAL_STEAL_TEXT];
-    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room + BAL_NGX_CLASS_LIMITS_TEXT)};
+    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room + BLI_NGX_CLASS_LIMITS_TEXT)};
     if (!name.data)
         return name;
     bal_steal_print(&station->steal, steal, sizeof steal);
@@ -599,17 +599,17 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station
         &station->us->host, station->min_slots, station->slots, station->queue, station->queue_time,
         station->classes, &station->own.name, station->report, steal, station->keeper.id, station->standby,
         station->heartbeat, records_capacity(station));
-    end = bal_ngx_join_print(end, &station->join);
-    end = bal_ngx_class_limits_print(end, station->class_limit);
+    end = bli_ngx_join_print(end, &station->join);
+    end = bli_ngx_class_limits_print(end, station->class_limit);
     name.len = (size_t)(end - name.data);
     return name;
 }
 
 /* The station's own address may be in its list of stations, so that all may have the same list. */
-static ngx_int_t add_peers(ngx_conf_t *cf, struct bal_ngx_station *station, ngx_array_t *addresses,
+static ngx_int_t add_peers(ngx_conf_t *cf, struct bli_ngx_station *station, ngx_array_t *addresses,
                            bool no_broadcast) {
-    struct bal_ngx_transport *transport = &station->transport;
-    struct bal_ngx_address *address = addresses->elts;
+    struct bli_ngx_transport *transport = &station->transport;
+    struct bli_ngx_address *address = addresses->elts;
     for (ngx_uint_t i = 0; i < addresses->nelts; i++) {
         if (address[i].id == transport->own.id && !no_broadcast) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
@@ -622,7 +622,7 @@ static ngx_int_t add_peers(ngx_conf_t *cf, struct bal_ngx_station *station, ngx_
             address[i--] = address[--addresses->nelts];
             continue;
         }
-        if (bal_ngx_transport_find(transport, address[i].id)) {
+        if (bli_ngx_transport_find(transport, address[i].id)) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           "ballast_station: %V is named twice in dispatchers= and stations=; name it once in "
                           "%V:%ui",
@@ -630,37 +630,37 @@ static ngx_int_t add_peers(ngx_conf_t *cf, struct bal_ngx_station *station, ngx_
             return NGX_ERROR;
         }
         address[i].no_broadcast = no_broadcast;
-        if (bal_ngx_transport_add_peer(transport, &address[i]) != NGX_OK)
+        if (bli_ngx_transport_add_peer(transport, &address[i]) != NGX_OK)
             return NGX_ERROR;
     }
     return NGX_OK;
 }
 
-static ngx_int_t add_all_peers(ngx_conf_t *cf, struct bal_ngx_station *station) {
-    if (bal_ngx_transport_init(cf, &station->transport, &station->listen, &station->own, bal_ngx_keys(cf),
+static ngx_int_t add_all_peers(ngx_conf_t *cf, struct bli_ngx_station *station) {
+    if (bli_ngx_transport_init(cf, &station->transport, &station->listen, &station->own, bli_ngx_keys(cf),
                                &station->zone) != NGX_OK)
         return NGX_ERROR;
     station->transport.max_members = station->join.most;
-    bal_ngx_address_prefer_family(&station->own, &station->dispatchers);
-    bal_ngx_address_prefer_family(&station->own, &station->stations);
+    bli_ngx_address_prefer_family(&station->own, &station->dispatchers);
+    bli_ngx_address_prefer_family(&station->own, &station->stations);
     station->transport.has_remote_peer |= station->unresolved.nelts > 0; /* it may be on another machine */
     if (add_peers(cf, station, &station->dispatchers, false) != NGX_OK ||
         add_peers(cf, station, &station->stations, true) != NGX_OK)
         return NGX_ERROR;
     station->keeper.no_broadcast = true;
-    return station->keeper.id ? bal_ngx_transport_add_peer(&station->transport, &station->keeper) : NGX_OK;
+    return station->keeper.id ? bli_ngx_transport_add_peer(&station->transport, &station->keeper) : NGX_OK;
 }
 
 static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us) {
-    struct bal_ngx_station *station = bal_ngx_station_of(us);
+    struct bli_ngx_station *station = bli_ngx_station_of(us);
     const bool speaks = station->listen.sockaddr != NULL;
     struct bal_error err;
     if (station->init_upstream(cf, us) != NGX_OK ||
-        bal_ngx_check_zone(cf, us, "ballast_station", &station->file, station->line) != NGX_OK ||
-        (speaks && bal_ngx_join_complete(cf, &station->own, bal_ngx_keys(cf), &station->join) != NGX_OK))
+        bli_ngx_check_zone(cf, us, "ballast_station", &station->file, station->line) != NGX_OK ||
+        (speaks && bli_ngx_join_complete(cf, &station->own, bli_ngx_keys(cf), &station->join) != NGX_OK))
         return NGX_ERROR;
     station->config =
-        (struct bal_station_config){.workers = BAL_NGX_WORKERS_MAX,
+        (struct bal_station_config){.workers = BLI_NGX_WORKERS_MAX,
                                     .slots = (uint32_t)station->slots,
                                     .min_slots = (uint32_t)station->min_slots,
                                     .queue = (uint32_t)station->queue,
@@ -683,18 +683,18 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
         return NGX_ERROR;
     }
     station->init_peer = us->peer.init;
-    us->peer.init = bal_ngx_station_request_init;
+    us->peer.init = bli_ngx_station_request_init;
     station->ready = true;
     station->zone.kind = "station";
     station->zone.host = &us->host;
     const ngx_str_t name = zone_name(cf, station);
-    if (!name.data || bal_ngx_zone_add(cf, &station->zone, &name, &role, station) != NGX_OK)
+    if (!name.data || bli_ngx_zone_add(cf, &station->zone, &name, &role, station) != NGX_OK)
         return NGX_ERROR;
     return speaks ? add_all_peers(cf, station) : NGX_OK;
 }
 
-static char *check_options(ngx_conf_t *cf, const struct bal_ngx_station *station) {
-    const struct bal_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(station->us, ngx_http_ballast_module);
+static char *check_options(ngx_conf_t *cf, const struct bli_ngx_station *station) {
+    const struct bli_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(station->us, ngx_http_ballast_module);
     if (b->us) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "ballast_station: upstream \"%V\" has ballast too; a station stands before one "
@@ -734,7 +734,7 @@ static char *check_options(ngx_conf_t *cf, const struct bal_ngx_station *station
 }
 
 static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
-    struct bal_ngx_station *station = conf;
+    struct bli_ngx_station *station = conf;
     const ngx_str_t *text = cf->args->elts;
     char *result = NGX_CONF_OK;
     (void)command;
@@ -746,22 +746,22 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     station->queue = QUEUE;
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result =
-            bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
+            bli_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
                                "slots=, queue=, queue.CLASS=, classes=, class=, listen=, advertise=, "
                                "dispatchers=, join=, stations=, "
                                "steal=, keeper=, standby=, report=, heartbeat=, record=, abort= or urgent=");
-    if (result == NGX_CONF_OK && bal_ngx_address_complete(cf, &station->listen, &station->own) != NGX_OK)
+    if (result == NGX_CONF_OK && bli_ngx_address_complete(cf, &station->listen, &station->own) != NGX_OK)
         result = NGX_CONF_ERROR;
     if (result == NGX_CONF_OK)
         result = check_options(cf, station);
     if (result == NGX_CONF_OK)
-        result = bal_ngx_option_check_urgent(cf, station->urgency.percent, station->class);
+        result = bli_ngx_option_check_urgent(cf, station->urgency.percent, station->class);
     if (!station->heartbeat)
         station->heartbeat = BEAT_MS;
     if (!station->classes)
         station->classes = station->class ? BAL_CLASSES_MAX : 1;
     if (result == NGX_CONF_OK)
-        result = bal_ngx_class_limits_check(cf, "queue.", "queue=", station->class_limit, station->classes,
+        result = bli_ngx_class_limits_check(cf, "queue.", "queue=", station->class_limit, station->classes,
                                             station->queue);
     ngx_http_upstream_init_pt *init = &station->us->peer.init_upstream;
     station->init_upstream = *init ? *init : ngx_http_upstream_init_round_robin;
@@ -775,7 +775,7 @@ static ngx_int_t check_all(ngx_conf_t *cf) {
         ngx_http_conf_get_module_main_conf(cf, ngx_http_upstream_module);
     ngx_http_upstream_srv_conf_t *const *us = conf->upstreams.elts;
     for (ngx_uint_t i = 0; i < conf->upstreams.nelts; i++) {
-        const struct bal_ngx_station *station = bal_ngx_station_of(us[i]);
+        const struct bli_ngx_station *station = bli_ngx_station_of(us[i]);
         if (!station || station->ready)
             continue;
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
@@ -788,7 +788,7 @@ static ngx_int_t check_all(ngx_conf_t *cf) {
 }
 
 static void *create_srv_conf(ngx_conf_t *cf) {
-    return ngx_pcalloc(cf->pool, sizeof(struct bal_ngx_station));
+    return ngx_pcalloc(cf->pool, sizeof(struct bli_ngx_station));
 }
 
 static ngx_command_t commands[] = {

@@ -18,20 +18,20 @@
 enum { DISPATCHERS_MAX = 128, STATIONS_MAX = 192 };
 
 /* In shared memory, in front of the records and the core's block. */
-struct bal_ngx_station_shared {
+struct bli_ngx_station_shared {
     uint64_t silence_logged_at; /* when it was last logged that the keeper does not answer; 0: it does */
     uint64_t slots_logged;      /* the slots that were found when they were last logged; 0: never */
 };
 
 /* What is to be logged of the keeper after the lock is released. */
-struct bal_ngx_keeper_silence {
-    enum { BAL_NGX_KEEPER_AS_BEFORE, BAL_NGX_KEEPER_SILENT, BAL_NGX_KEEPER_ANSWERS } change;
+struct bli_ngx_keeper_silence {
+    enum { BLI_NGX_KEEPER_AS_BEFORE, BLI_NGX_KEEPER_SILENT, BLI_NGX_KEEPER_ANSWERS } change;
     uint64_t silent_ns;
     uint32_t waiting; /* requests */
 };
 
 /* The directive. Zeroed: there is none in this upstream. */
-struct bal_ngx_station {
+struct bli_ngx_station {
     ngx_http_upstream_srv_conf_t *us;
     ngx_str_t file; /* where the directive stands */
     ngx_uint_t line;
@@ -41,14 +41,14 @@ struct bal_ngx_station {
     ngx_msec_t queue_time; /* 0: a request may wait for any time */
     struct bal_class_limit class_limit[BAL_CLASSES_MAX];
     ngx_http_complex_value_t *class;
-    struct bal_ngx_urgency urgency;
-    struct bal_ngx_address listen;     /* without an address: it exchanges no messages */
-    struct bal_ngx_address own;        /* by which the others know it */
-    ngx_array_t dispatchers, stations; /* of struct bal_ngx_address */
-    ngx_array_t unresolved;      /* of struct bal_ngx_lookup: dispatchers whose names are not resolved yet */
+    struct bli_ngx_urgency urgency;
+    struct bli_ngx_address listen;     /* without an address: it exchanges no messages */
+    struct bli_ngx_address own;        /* by which the others know it */
+    ngx_array_t dispatchers, stations; /* of struct bli_ngx_address */
+    ngx_array_t unresolved;      /* of struct bli_ngx_lookup: dispatchers whose names are not resolved yet */
     struct bal_join_config join; /* dispatchers that are not listed */
     struct bal_steal steal;
-    struct bal_ngx_address keeper; /* id 0: there is none */
+    struct bli_ngx_address keeper; /* id 0: there is none */
     ngx_msec_t standby;
     ngx_msec_t heartbeat; /* between messages to each dispatcher */
     ngx_uint_t record;    /* requests that are recorded */
@@ -56,48 +56,48 @@ struct bal_ngx_station {
     ngx_http_upstream_init_pt init_upstream; /* of the balancer inside */
     ngx_http_upstream_init_peer_pt init_peer;
     struct bal_station_config config;
-    struct bal_ngx_zone zone;
-    struct bal_ngx_transport transport;
+    struct bli_ngx_zone zone;
+    struct bli_ngx_transport transport;
     bool abort_frees; /* the app notices that a connection is closed: the slot is free at once */
     bool ready;       /* the upstream has been set up, and no other balancer has replaced ours */
     /* Of this process: */
     struct bal_station *s;
-    struct bal_ngx_station_shared *shared;
-    struct bal_ngx_records *records;
-    struct bal_ngx_history *history;
-    struct bal_ngx_keeper_silence silence;
+    struct bli_ngx_station_shared *shared;
+    struct bli_ngx_records *records;
+    struct bli_ngx_history *history;
+    struct bli_ngx_keeper_silence silence;
     struct bal_concurrency_view found; /* when last looked at; limit 0: slots are given */
     bool unapplied;                    /* dispatchers have been resolved that are not in the block yet */
-    ngx_rbtree_t waiting;              /* struct bal_ngx_station_request by ticket */
+    ngx_rbtree_t waiting;              /* struct bli_ngx_station_request by ticket */
     ngx_rbtree_node_t sentinel;
 };
 
 /* The station of an upstream; NULL: it has none. */
-struct bal_ngx_station *bal_ngx_station_of(const ngx_http_upstream_srv_conf_t *us);
+struct bli_ngx_station *bli_ngx_station_of(const ngx_http_upstream_srv_conf_t *us);
 
 /* ---- station_request.c ---- */
 
-enum bal_ngx_station_request_state {
-    BAL_REQUEST_NEW,     /* nothing is to be released */
-    BAL_REQUEST_WAITING, /* its ticket waits */
-    BAL_REQUEST_GRANTED, /* it has a slot, and has not gone on yet */
-    BAL_REQUEST_RUNNING, /* it has a slot */
-    BAL_REQUEST_FAILED, /* nginx has released its server, and may try another one at once, in the same slot */
-    BAL_REQUEST_REFUSED,        /* it may not wait, or not any longer */
-    BAL_REQUEST_FORWARDING,     /* it goes to another station, and has not been sent yet */
-    BAL_REQUEST_FORWARDED,      /* it has been sent there */
-    BAL_REQUEST_FORWARD_FAILED, /* it has failed there, and nginx may call peer.get again at once */
+enum bli_ngx_station_request_state {
+    BLI_REQUEST_NEW,     /* nothing is to be released */
+    BLI_REQUEST_WAITING, /* its ticket waits */
+    BLI_REQUEST_GRANTED, /* it has a slot, and has not gone on yet */
+    BLI_REQUEST_RUNNING, /* it has a slot */
+    BLI_REQUEST_FAILED, /* nginx has released its server, and may try another one at once, in the same slot */
+    BLI_REQUEST_REFUSED,        /* it may not wait, or not any longer */
+    BLI_REQUEST_FORWARDING,     /* it goes to another station, and has not been sent yet */
+    BLI_REQUEST_FORWARDED,      /* it has been sent there */
+    BLI_REQUEST_FORWARD_FAILED, /* it has failed there, and nginx may call peer.get again at once */
 };
 
 /* A request at a station. */
-struct bal_ngx_station_request {
-    struct bal_ngx_station *station;
-    struct bal_ngx_placeholder placeholder;
-    enum bal_ngx_station_request_state state;
+struct bli_ngx_station_request {
+    struct bli_ngx_station *station;
+    struct bli_ngx_placeholder placeholder;
+    enum bli_ngx_station_request_state state;
     uint64_t ticket;
     uint64_t arrived_ns, granted_ns; /* when it came; when it was sent to the app or to another station */
     uint32_t rank;
-    const struct bal_ngx_address *target; /* of FORWARDING and FORWARDED, else NULL */
+    const struct bli_ngx_address *target; /* of FORWARDING and FORWARDED, else NULL */
     bool moved_header_sent;               /* the request has the header Ballast-Moved */
     bool refused;                         /* its 503 is ours */
     uint64_t retry_ns;                    /* of one that is refused; 0: it is not known */
@@ -115,11 +115,11 @@ struct bal_ngx_station_request {
 #endif
 };
 
-ngx_int_t bal_ngx_station_request_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t *us);
+ngx_int_t bli_ngx_station_request_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t *us);
 /* Processes new decisions of a station. No lock may be held. */
-void bal_ngx_station_request_process_decisions(struct bal_ngx_station *station);
+void bli_ngx_station_request_process_decisions(struct bli_ngx_station *station);
 /* The last state of this request at a station; NULL: it has not been at a station. */
-struct bal_ngx_station_request *bal_ngx_station_request_of(const ngx_http_request_t *r);
+struct bli_ngx_station_request *bli_ngx_station_request_of(const ngx_http_request_t *r);
 
 extern ngx_module_t ngx_http_ballast_station_module;
 

@@ -15,14 +15,14 @@
  * the process did not run. */
 enum { SHARE = 20, STALE_NS = 250000000 };
 
-struct bal_ngx_answer {
+struct bli_ngx_answer {
     uint32_t users; /* answers under way, and one while it is fresh */
     uint64_t until_ns;
-    struct bal_ngx_text text;
+    struct bli_ngx_text text;
 };
 
 static void release_answer(void *data) {
-    struct bal_ngx_answer *answer = data;
+    struct bli_ngx_answer *answer = data;
     if (--answer->users)
         return;
     ngx_free(answer->text.data);
@@ -30,9 +30,9 @@ static void release_answer(void *data) {
 }
 
 /* An answer of which this request is the only user so far. */
-static struct bal_ngx_answer *create_answer(ngx_http_request_t *r) {
+static struct bli_ngx_answer *create_answer(ngx_http_request_t *r) {
     ngx_pool_cleanup_t *cleanup = ngx_pool_cleanup_add(r->pool, 0);
-    struct bal_ngx_answer *answer = cleanup ? ngx_calloc(sizeof *answer, r->connection->log) : NULL;
+    struct bli_ngx_answer *answer = cleanup ? ngx_calloc(sizeof *answer, r->connection->log) : NULL;
     if (!answer)
         return NULL;
     answer->users = 1;
@@ -41,7 +41,7 @@ static struct bal_ngx_answer *create_answer(ngx_http_request_t *r) {
     return answer;
 }
 
-static struct bal_ngx_answer *share_answer(ngx_http_request_t *r, struct bal_ngx_answer *answer) {
+static struct bli_ngx_answer *share_answer(ngx_http_request_t *r, struct bli_ngx_answer *answer) {
     ngx_pool_cleanup_t *cleanup = ngx_pool_cleanup_add(r->pool, 0);
     if (!cleanup)
         return NULL;
@@ -53,12 +53,12 @@ static struct bal_ngx_answer *share_answer(ngx_http_request_t *r, struct bal_ngx
 
 /* The process ends. */
 static void release_cached(void *data) {
-    struct bal_ngx_answer **fresh = data;
+    struct bli_ngx_answer **fresh = data;
     release_answer(*fresh);
 }
 
 /* It is reused while it is fresh. */
-static void cache_answer(struct bal_ngx_answer **fresh, struct bal_ngx_answer *answer, uint64_t took) {
+static void cache_answer(struct bli_ngx_answer **fresh, struct bli_ngx_answer *answer, uint64_t took) {
     ngx_pool_cleanup_t *cleanup = *fresh ? NULL : ngx_pool_cleanup_add(ngx_cycle->pool, 0);
     if (*fresh) {
         release_answer(*fresh);
@@ -68,27 +68,27 @@ static void cache_answer(struct bal_ngx_answer **fresh, struct bal_ngx_answer *a
     } else {
         return;
     }
-    answer->until_ns = bal_ngx_now() + ngx_min(SHARE * took, STALE_NS);
+    answer->until_ns = bli_ngx_now() + ngx_min(SHARE * took, STALE_NS);
     answer->users++;
     *fresh = answer;
 }
 
-typedef void render_fn(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                       const struct bal_ngx_snapshot *snapshot);
+typedef void render_fn(struct bli_ngx_text *text, const struct bli_ngx_status *status,
+                       const struct bli_ngx_snapshot *snapshot);
 
-static struct bal_ngx_answer *render_cached(ngx_http_request_t *r, const struct bal_ngx_status *status,
-                                            struct bal_ngx_answer **fresh, render_fn *how) {
-    const uint64_t before = bal_ngx_now();
+static struct bli_ngx_answer *render_cached(ngx_http_request_t *r, const struct bli_ngx_status *status,
+                                            struct bli_ngx_answer **fresh, render_fn *how) {
+    const uint64_t before = bli_ngx_now();
     if (*fresh && before < (*fresh)->until_ns)
         return share_answer(r, *fresh);
-    const struct bal_ngx_snapshot *snapshot = bal_ngx_snapshot_take(r);
-    struct bal_ngx_answer *answer = snapshot ? create_answer(r) : NULL;
+    const struct bli_ngx_snapshot *snapshot = bli_ngx_snapshot_take(r);
+    struct bli_ngx_answer *answer = snapshot ? create_answer(r) : NULL;
     if (!answer)
         return NULL;
     how(&answer->text, status, snapshot);
     if (answer->text.failed)
         return NULL;
-    cache_answer(fresh, answer, bal_ngx_now() - before);
+    cache_answer(fresh, answer, bli_ngx_now() - before);
     return answer;
 }
 
@@ -104,7 +104,7 @@ static enum status_format requested_format(ngx_http_request_t *r) {
     static const char *const names[] = {
         [JSON] = "json", [METRICS] = "prometheus", [HISTORY] = "history", [RING] = "ring", [PAGE] = "html"};
     static const ngx_str_t wanted = ngx_string("Accept");
-    const ngx_table_elt_t *accept = bal_ngx_header_find(&r->headers_in.headers, &wanted);
+    const ngx_table_elt_t *accept = bli_ngx_header_find(&r->headers_in.headers, &wanted);
     ngx_str_t name;
     if (ngx_http_arg(r, (u_char *)"format", strlen("format"), &name) == NGX_OK) {
         enum status_format format = JSON;
@@ -123,7 +123,7 @@ static enum status_format requested_format(ngx_http_request_t *r) {
 }
 
 /* Of `?format=ring`. NULL: out of memory; *status tells what is wrong with the request. */
-static struct bal_ngx_answer *render_ring(ngx_http_request_t *r, ngx_int_t *wrong) {
+static struct bli_ngx_answer *render_ring(ngx_http_request_t *r, ngx_int_t *wrong) {
     ngx_str_t name = ngx_null_string, text;
     bool station = false;
     uint64_t since = 0;
@@ -139,9 +139,9 @@ static struct bal_ngx_answer *render_ring(ngx_http_request_t *r, ngx_int_t *wron
         }
         since = (uint64_t)number;
     }
-    const struct bal_ngx_snapshot *snapshot = bal_ngx_snapshot_take(r);
-    struct bal_ngx_answer *answer = snapshot ? create_answer(r) : NULL;
-    if (answer && !bal_ngx_status_ring(&answer->text, r, snapshot, &name, station, since)) {
+    const struct bli_ngx_snapshot *snapshot = bli_ngx_snapshot_take(r);
+    struct bli_ngx_answer *answer = snapshot ? create_answer(r) : NULL;
+    if (answer && !bli_ngx_status_ring(&answer->text, r, snapshot, &name, station, since)) {
         *wrong = NGX_HTTP_NOT_FOUND;
         return NULL;
     }
@@ -155,7 +155,7 @@ static bool add_header(ngx_http_request_t *r, const char *name, const char *valu
     if (!header)
         return false;
     header->hash = 1;
-    bal_ngx_header_ends(header);
+    bli_ngx_header_ends(header);
     header->key = (ngx_str_t){strlen(name), (u_char *)name};
     header->value = (ngx_str_t){strlen(value), (u_char *)value};
     return true;
@@ -167,7 +167,7 @@ static ngx_int_t send_answer(ngx_http_request_t *r, const char *type, const u_ch
     if (!buf || !add_header(r, "Cache-Control", "no-store") || !add_header(r, "Vary", "Accept") ||
         !add_header(r, "X-Content-Type-Options", "nosniff") ||
         !add_header(r, "Referrer-Policy", "no-referrer") ||
-        !add_header(r, "Content-Security-Policy", BAL_NGX_PAGE_POLICY))
+        !add_header(r, "Content-Security-Policy", BLI_NGX_PAGE_POLICY))
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     buf->pos = buf->start = (u_char *)data;
     buf->last = buf->end = (u_char *)data + length;
@@ -186,7 +186,7 @@ static ngx_int_t send_answer(ngx_http_request_t *r, const char *type, const u_ch
 }
 
 static ngx_int_t handle_request(ngx_http_request_t *r) {
-    struct bal_ngx_status *status = ngx_http_get_module_loc_conf(r, ngx_http_ballast_module);
+    struct bli_ngx_status *status = ngx_http_get_module_loc_conf(r, ngx_http_ballast_module);
     static const char *const types[] = {[JSON] = "application/json",
                                         [METRICS] = "text/plain; version=0.0.4; charset=utf-8",
                                         [HISTORY] = "application/json",
@@ -199,22 +199,22 @@ static ngx_int_t handle_request(ngx_http_request_t *r) {
         return rc;
     const enum status_format format = requested_format(r);
     ngx_int_t wrong = NGX_HTTP_INTERNAL_SERVER_ERROR;
-    const struct bal_ngx_answer *answer = NULL;
+    const struct bli_ngx_answer *answer = NULL;
     switch (format) {
     case JSON:
-        answer = render_cached(r, status, &status->json, bal_ngx_status_json);
+        answer = render_cached(r, status, &status->json, bli_ngx_status_json);
         break;
     case METRICS:
-        answer = render_cached(r, status, &status->metrics, bal_ngx_status_metrics);
+        answer = render_cached(r, status, &status->metrics, bli_ngx_status_metrics);
         break;
     case HISTORY:
-        answer = render_cached(r, status, &status->history, bal_ngx_status_history);
+        answer = render_cached(r, status, &status->history, bli_ngx_status_history);
         break;
     case RING:
         answer = render_ring(r, &wrong);
         break;
     case PAGE:
-        return send_answer(r, types[PAGE], bal_ngx_page, sizeof bal_ngx_page);
+        return send_answer(r, types[PAGE], bli_ngx_page, sizeof bli_ngx_page);
     case UNKNOWN:
         return NGX_HTTP_BAD_REQUEST;
     }
@@ -223,9 +223,9 @@ static ngx_int_t handle_request(ngx_http_request_t *r) {
 
 /* ---- energy ---- */
 
-uint64_t bal_ngx_status_energy(const struct bal_ngx_status *status, const struct bal_ngx_meter *meter) {
+uint64_t bli_ngx_status_energy(const struct bli_ngx_status *status, const struct bli_ngx_meter *meter) {
     double joules = 0;
-    for (int i = 0; i < BAL_NGX_ACTIVITIES; i++)
+    for (int i = 0; i < BLI_NGX_ACTIVITIES; i++)
         joules += 1e-9 * (double)meter->ns[i] * (double)status->watts[i];
     return (uint64_t)joules;
 }
@@ -233,16 +233,16 @@ uint64_t bal_ngx_status_energy(const struct bal_ngx_status *status, const struct
 /* ---- the directive ---- */
 
 static char *set_twin(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_status *status = conf;
+    struct bli_ngx_status *status = conf;
     if (value->len == 0 || value->data[0] != '/' || (value->len > 1 && value->data[1] == '/'))
-        return bal_ngx_option_error(cf, "\"twin=", value, "a path of this server, as in twin=/twin.json");
+        return bli_ngx_option_error(cf, "\"twin=", value, "a path of this server, as in twin=/twin.json");
     status->twin = *value;
     return NGX_CONF_OK;
 }
 
 /* "/PATH,..." */
 static char *set_fleet(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_status *status = conf;
+    struct bli_ngx_status *status = conf;
     u_char *at = value->data, *end = value->data + value->len;
     if (ngx_array_init(&status->fleet, cf->pool, 4, sizeof(ngx_str_t)) != NGX_OK)
         return NGX_CONF_ERROR;
@@ -254,7 +254,7 @@ static char *set_fleet(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
             return NGX_CONF_ERROR;
         if (path.len == 0 || path.data[0] != '/' || (path.len > 1 && path.data[1] == '/') ||
             memchr(path.data, '?', path.len))
-            return bal_ngx_option_error(
+            return bli_ngx_option_error(
                 cf, "\"fleet=", value,
                 "paths of this server without arguments, at which it passes on the status of others, as in "
                 "fleet=/status/lb2,/status/app1");
@@ -265,15 +265,15 @@ static char *set_fleet(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 }
 
 static char *set_watts(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    static const enum bal_ngx_server_activity order[] = {BAL_NGX_BUSY, BAL_NGX_IDLE, BAL_NGX_SETUP,
-                                                         BAL_NGX_OFF};
-    struct bal_ngx_status *status = conf;
+    static const enum bli_ngx_server_activity order[] = {BLI_NGX_BUSY, BLI_NGX_IDLE, BLI_NGX_SETUP,
+                                                         BLI_NGX_OFF};
+    struct bli_ngx_status *status = conf;
     u_char *at = value->data, *end = value->data + value->len;
-    for (int i = 0; i < BAL_NGX_ACTIVITIES; i++) {
-        u_char *comma = i < BAL_NGX_ACTIVITIES - 1 ? ngx_strlchr(at, end, ',') : end;
+    for (int i = 0; i < BLI_NGX_ACTIVITIES; i++) {
+        u_char *comma = i < BLI_NGX_ACTIVITIES - 1 ? ngx_strlchr(at, end, ',') : end;
         const ngx_int_t watts = comma ? ngx_atofp(at, (size_t)(comma - at), 3) : NGX_ERROR;
         if (watts == NGX_ERROR)
-            return bal_ngx_option_error(cf, "\"watts=", value,
+            return bli_ngx_option_error(cf, "\"watts=", value,
                                         "watts of a server that is busy, idle, in set-up and off, as in "
                                         "watts=200,140,200,0");
         status->watts[order[i]] = (uint64_t)watts;
@@ -283,8 +283,8 @@ static char *set_watts(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     return NGX_CONF_OK;
 }
 
-char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
-    static const struct bal_ngx_option options[] = {
+char *bli_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
+    static const struct bli_ngx_option options[] = {
         {"twin=", set_twin}, {"watts=", set_watts}, {"fleet=", set_fleet}};
     ngx_http_core_loc_conf_t *location = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
     const ngx_str_t *text = cf->args->elts;
@@ -295,7 +295,7 @@ char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *con
     if (location->handler)
         return (char *)"needs a location of its own, without another directive that answers";
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, conf, &text[i],
+        result = bli_ngx_option_set(cf, options, sizeof options / sizeof *options, conf, &text[i],
                                     "twin=, watts= or fleet=");
     location->handler = handle_request;
     return result;

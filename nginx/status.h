@@ -11,37 +11,37 @@
 #include "text_buffer.h"
 
 enum {
-    BAL_NGX_SCHEMA = 1
+    BLI_NGX_SCHEMA = 1
 }; /* of JSON, history and ring: increased when something is removed or changes its meaning */
 
 /* The directive. */
-struct bal_ngx_status {
+struct bli_ngx_status {
     bool api;                           /* not this directive, but ballast_api (api.h) */
     ngx_array_t fleet;                  /* of ngx_str_t: where the page finds the status of others */
     ngx_str_t twin;                     /* where the page finds the twin's results; empty: nowhere */
     bool metered;                       /* watts are known */
-    uint64_t watts[BAL_NGX_ACTIVITIES]; /* in thousandths */
+    uint64_t watts[BLI_NGX_ACTIVITIES]; /* in thousandths */
     /* Of this process: the last answers. */
-    struct bal_ngx_answer *json, *metrics, *history;
+    struct bli_ngx_answer *json, *metrics, *history;
 };
 
-char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
+char *bli_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 
 /* ---- output ---- */
 
-void bal_ngx_status_json(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                         const struct bal_ngx_snapshot *snapshot);
-void bal_ngx_status_history(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                            const struct bal_ngx_snapshot *snapshot);
-void bal_ngx_status_metrics(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                            const struct bal_ngx_snapshot *snapshot);
+void bli_ngx_status_json(struct bli_ngx_text *text, const struct bli_ngx_status *status,
+                         const struct bli_ngx_snapshot *snapshot);
+void bli_ngx_status_history(struct bli_ngx_text *text, const struct bli_ngx_status *status,
+                            const struct bli_ngx_snapshot *snapshot);
+void bli_ngx_status_metrics(struct bli_ngx_text *text, const struct bli_ngx_status *status,
+                            const struct bli_ngx_snapshot *snapshot);
 /* Prints the records from number `since` on of the dispatcher, or the station, of an upstream; of the first
  * upstream that records when `upstream` is empty. False: no upstream of that name records. */
-bool bal_ngx_status_ring(struct bal_ngx_text *text, ngx_http_request_t *r,
-                         const struct bal_ngx_snapshot *snapshot, const ngx_str_t *upstream, bool station,
+bool bli_ngx_status_ring(struct bli_ngx_text *text, ngx_http_request_t *r,
+                         const struct bli_ngx_snapshot *snapshot, const ngx_str_t *upstream, bool station,
                          uint64_t since);
 
 /* Thousandths of a joule that were used. */
-uint64_t bal_ngx_status_energy(const struct bal_ngx_status *status, const struct bal_ngx_meter *meter);
+uint64_t bli_ngx_status_energy(const struct bli_ngx_status *status, const struct bli_ngx_meter *meter);
 
 #endif

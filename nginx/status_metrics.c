@@ -11,65 +11,65 @@
 /* ---- labels ---- */
 
 /* The value of a label; bytes that are no UTF-8 become U+FFFD. */
-static void print_value(struct bal_ngx_text *text, const u_char *value, size_t length) {
+static void print_value(struct bli_ngx_text *text, const u_char *value, size_t length) {
     u_char *at = (u_char *)value, *end = at + length;
     while (at < end) {
         const u_char *from = at;
         const u_char c = *at;
         if (c >= 0x80 && ngx_utf8_decode(&at, (size_t)(end - at)) > 0x10ffff) {
-            bal_ngx_text_printf(text, "\xef\xbf\xbd");
+            bli_ngx_text_printf(text, "\xef\xbf\xbd");
             at = (u_char *)from + 1;
             continue;
         }
         at = c < 0x80 ? at + 1 : at;
         if (c == '\n')
-            bal_ngx_text_printf(text, "\\n");
+            bli_ngx_text_printf(text, "\\n");
         else
-            bal_ngx_text_printf(text, "%s%*s", c == '"' || c == '\\' ? "\\" : "", (size_t)(at - from), from);
+            bli_ngx_text_printf(text, "%s%*s", c == '"' || c == '\\' ? "\\" : "", (size_t)(at - from), from);
     }
 }
 
-static void print_label(struct bal_ngx_text *text, const char *name, const char *value) {
-    bal_ngx_text_printf(text, ",%s=\"", name);
+static void print_label(struct bli_ngx_text *text, const char *name, const char *value) {
+    bli_ngx_text_printf(text, ",%s=\"", name);
     print_value(text, (const u_char *)value, strlen(value));
-    bal_ngx_text_printf(text, "\"");
+    bli_ngx_text_printf(text, "\"");
 }
 
 /* A sample up to its labels, of which more may follow. */
-static void begin_peers(struct bal_ngx_text *text, const char *name,
-                        const struct bal_ngx_snapshot_peers *snapshot) {
-    const struct bal_ngx_upstream *upstream = snapshot->peers->upstream;
-    bal_ngx_text_printf(text, "%s{upstream=\"", name);
+static void begin_peers(struct bli_ngx_text *text, const char *name,
+                        const struct bli_ngx_snapshot_peers *snapshot) {
+    const struct bli_ngx_upstream *upstream = snapshot->peers->upstream;
+    bli_ngx_text_printf(text, "%s{upstream=\"", name);
     print_value(text, upstream->us->host.data, upstream->us->host.len);
-    bal_ngx_text_printf(text, "\",tier=\"%s\"", snapshot->peers == upstream->peers ? "main" : "backup");
+    bli_ngx_text_printf(text, "\",tier=\"%s\"", snapshot->peers == upstream->peers ? "main" : "backup");
 }
 
-static void begin_server(struct bal_ngx_text *text, const char *name,
-                         const struct bal_ngx_snapshot_peers *snapshot,
-                         const struct bal_ngx_snapshot_server *server) {
+static void begin_server(struct bli_ngx_text *text, const char *name,
+                         const struct bli_ngx_snapshot_peers *snapshot,
+                         const struct bli_ngx_snapshot_server *server) {
     begin_peers(text, name, snapshot);
     print_label(text, "server", server->name);
 }
 
-static void begin_station(struct bal_ngx_text *text, const char *name,
-                          const struct bal_ngx_snapshot_station *snapshot) {
-    bal_ngx_text_printf(text, "%s{station=\"", name);
+static void begin_station(struct bli_ngx_text *text, const char *name,
+                          const struct bli_ngx_snapshot_station *snapshot) {
+    bli_ngx_text_printf(text, "%s{station=\"", name);
     print_value(text, snapshot->station->us->host.data, snapshot->station->us->host.len);
-    bal_ngx_text_printf(text, "\"");
+    bli_ngx_text_printf(text, "\"");
 }
 
-static void end_count(struct bal_ngx_text *text, uint64_t value) {
-    bal_ngx_text_printf(text, "} %uL\n", value);
+static void end_count(struct bli_ngx_text *text, uint64_t value) {
+    bli_ngx_text_printf(text, "} %uL\n", value);
 }
 
-static void end_seconds(struct bal_ngx_text *text, uint64_t ns) {
-    bal_ngx_text_printf(text, "} ");
-    bal_ngx_text_seconds(text, ns);
-    bal_ngx_text_printf(text, "\n");
+static void end_seconds(struct bli_ngx_text *text, uint64_t ns) {
+    bli_ngx_text_printf(text, "} ");
+    bli_ngx_text_seconds(text, ns);
+    bli_ngx_text_printf(text, "\n");
 }
 
-static void print_head(struct bal_ngx_text *text, const char *name, const char *type, const char *help) {
-    bal_ngx_text_printf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+static void print_head(struct bli_ngx_text *text, const char *name, const char *type, const char *help) {
+    bli_ngx_text_printf(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 /* ---- tables of plain numbers ---- */
@@ -93,7 +93,7 @@ static uint64_t number_of(const struct number *number, const void *from) {
     return number->small ? small : large;
 }
 
-#define COUNT(member) offsetof(struct bal_ngx_snapshot_peers, counts.member), false
+#define COUNT(member) offsetof(struct bli_ngx_snapshot_peers, counts.member), false
 #define TOTAL "counter"
 
 static const struct number of_tiers[] = {
@@ -110,7 +110,7 @@ static const struct number of_tiers[] = {
      COUNT(cancelled)},
     {"ballast_plain_total", TOTAL,
      "Requests that were sent without being counted: the zone was full or stalled.", NULL, NULL,
-     offsetof(struct bal_ngx_snapshot_peers, untracked), false},
+     offsetof(struct bli_ngx_snapshot_peers, untracked), false},
     {"ballast_held_total", TOTAL, "Requests that had to wait here.", NULL, NULL, COUNT(held)},
     {"ballast_replaced_total", TOTAL, "Held requests that were refused to make room for more urgent ones.",
      NULL, NULL, COUNT(replaced)},
@@ -123,24 +123,24 @@ static const struct number of_tiers[] = {
      COUNT(load_reports)},
     {"ballast_load_reports_total", NULL, NULL, "result", "malformed", COUNT(load_malformed)},
     {"ballast_datagrams_unsent_total", TOTAL, "Datagrams that could not be sent.", NULL, NULL,
-     offsetof(struct bal_ngx_snapshot_peers, unsent), false},
+     offsetof(struct bli_ngx_snapshot_peers, unsent), false},
     {"ballast_datagrams_dropped_total", TOTAL,
      "Datagrams that the kernel dropped because the receive buffer was full.", NULL, NULL,
-     offsetof(struct bal_ngx_snapshot_peers, dropped), false},
+     offsetof(struct bli_ngx_snapshot_peers, dropped), false},
     {"ballast_unheard_total", TOTAL,
      "Tries at servers whose station was silent, by requests in flight: no station was heard.", NULL, NULL,
      COUNT(unheard)},
     {"ballast_silent_servers", "gauge", "Servers of whose station nothing is heard.", NULL, NULL,
-     offsetof(struct bal_ngx_snapshot_peers, silent), true},
+     offsetof(struct bli_ngx_snapshot_peers, silent), true},
     {"ballast_reaped_total", TOTAL, "Requests that a dead process has left behind.", NULL, NULL,
      COUNT(reaped)},
     {"ballast_rebuilds_total", TOTAL, "Times that counts were rebuilt after a process had died.", NULL, NULL,
      COUNT(rebuilds)},
     {"ballast_processes", "gauge", "Worker processes that take part.", NULL, NULL,
-     offsetof(struct bal_ngx_snapshot_peers, processes), true},
+     offsetof(struct bli_ngx_snapshot_peers, processes), true},
 };
 
-#define VIEW(member) offsetof(struct bal_ngx_snapshot_server, view.member)
+#define VIEW(member) offsetof(struct bli_ngx_snapshot_server, view.member)
 
 static const struct number of_servers[] = {
     {"ballast_server_in_flight", "gauge", "Requests of this dispatcher at the server.", NULL, NULL,
@@ -154,7 +154,7 @@ static const struct number of_servers[] = {
     {"ballast_server_failures_total", TOTAL, "Tries that failed there.", NULL, NULL, VIEW(failed), false},
 };
 
-#define STATION(member) offsetof(struct bal_ngx_snapshot_station, member)
+#define STATION(member) offsetof(struct bli_ngx_snapshot_station, member)
 
 static const struct number of_stations[] = {
     {"ballast_station_requests_total", TOTAL, "Requests that came.", NULL, NULL, STATION(counts.arrived),
@@ -195,7 +195,7 @@ static const struct number of_stations[] = {
      STATION(view.offered), true},
 };
 
-static void print_number(struct bal_ngx_text *text, const struct number *number, const void *from) {
+static void print_number(struct bli_ngx_text *text, const struct number *number, const void *from) {
     if (number->label)
         print_label(text, number->label, number->value);
     end_count(text, number_of(number, from));
@@ -204,29 +204,29 @@ static void print_number(struct bal_ngx_text *text, const struct number *number,
 /* ---- histograms ---- */
 
 /* Every second bound: octaves and their middles. */
-static void print_times(struct bal_ngx_text *text, const char *name, const u_char *labels, size_t length,
-                        const struct bal_ngx_times *times) {
+static void print_times(struct bli_ngx_text *text, const char *name, const u_char *labels, size_t length,
+                        const struct bli_ngx_times *times) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < BAL_NGX_TIMES - 1; i++) {
+    for (uint32_t i = 0; i < BLI_NGX_TIMES - 1; i++) {
         sum += times->bucket[i];
         if (i % 2)
             continue;
-        bal_ngx_text_printf(text, "%s_bucket{%*s,le=\"", name, length, labels);
-        bal_ngx_text_seconds(text, bal_ngx_times_bound(i));
-        bal_ngx_text_printf(text, "\"} %uL\n", sum);
+        bli_ngx_text_printf(text, "%s_bucket{%*s,le=\"", name, length, labels);
+        bli_ngx_text_seconds(text, bli_ngx_times_bound(i));
+        bli_ngx_text_printf(text, "\"} %uL\n", sum);
     }
-    bal_ngx_text_printf(text, "%s_bucket{%*s,le=\"+Inf\"} %uL\n%s_sum{%*s} ", name, length, labels,
+    bli_ngx_text_printf(text, "%s_bucket{%*s,le=\"+Inf\"} %uL\n%s_sum{%*s} ", name, length, labels,
                         times->count, name, length, labels);
-    bal_ngx_text_seconds(text, times->sum_ns);
-    bal_ngx_text_printf(text, "\n%s_count{%*s} %uL\n", name, length, labels, times->count);
+    bli_ngx_text_seconds(text, times->sum_ns);
+    bli_ngx_text_printf(text, "\n%s_count{%*s} %uL\n", name, length, labels, times->count);
 }
 
 /* The same for each class; `begin` prints the labels of the upstream. */
-static void print_classes(struct bal_ngx_text *text, const char *name, const struct bal_ngx_text *who,
-                          const struct bal_ngx_times *times, uint32_t classes) {
+static void print_classes(struct bli_ngx_text *text, const char *name, const struct bli_ngx_text *who,
+                          const struct bli_ngx_times *times, uint32_t classes) {
     for (uint32_t rank = 0; rank < classes; rank++) {
-        struct bal_ngx_text labels = {0};
-        bal_ngx_text_printf(&labels, "%*s,class=\"%uD\"", who->length, who->data, rank);
+        struct bli_ngx_text labels = {0};
+        bli_ngx_text_printf(&labels, "%*s,class=\"%uD\"", who->length, who->data, rank);
         text->failed |= labels.failed;
         if (!labels.failed)
             print_times(text, name, labels.data, labels.length, &times[rank]);
@@ -234,18 +234,18 @@ static void print_classes(struct bal_ngx_text *text, const char *name, const str
     }
 }
 
-static void print_decisions(struct bal_ngx_text *text, const struct bal_ngx_snapshot_peers *snapshot) {
+static void print_decisions(struct bli_ngx_text *text, const struct bli_ngx_snapshot_peers *snapshot) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < DECISION_BUCKETS; i++) {
         sum += snapshot->decisions.bucket[i];
         begin_peers(text, "ballast_decision_seconds_bucket", snapshot);
         if (i == DECISION_BUCKETS - 1) {
-            bal_ngx_text_printf(text, ",le=\"+Inf\"} %uL\n", sum);
+            bli_ngx_text_printf(text, ",le=\"+Inf\"} %uL\n", sum);
             break;
         }
-        bal_ngx_text_printf(text, ",le=\"");
-        bal_ngx_text_seconds(text, UINT64_C(2) << i);
-        bal_ngx_text_printf(text, "\"} %uL\n", sum);
+        bli_ngx_text_printf(text, ",le=\"");
+        bli_ngx_text_seconds(text, UINT64_C(2) << i);
+        bli_ngx_text_printf(text, "\"} %uL\n", sum);
     }
     begin_peers(text, "ballast_decision_seconds_sum", snapshot);
     end_seconds(text, snapshot->decisions.sum_ns);
@@ -255,41 +255,41 @@ static void print_decisions(struct bal_ngx_text *text, const struct bal_ngx_snap
 
 /* ---- what both roles have ---- */
 
-typedef void begin_fn(struct bal_ngx_text *text, const char *name, const void *who);
+typedef void begin_fn(struct bli_ngx_text *text, const char *name, const void *who);
 
-static void begin_of_peers(struct bal_ngx_text *text, const char *name, const void *who) {
+static void begin_of_peers(struct bli_ngx_text *text, const char *name, const void *who) {
     begin_peers(text, name, who);
 }
 
-static void begin_of_station(struct bal_ngx_text *text, const char *name, const void *who) {
+static void begin_of_station(struct bli_ngx_text *text, const char *name, const void *who) {
     begin_station(text, name, who);
 }
 
-static void print_response(struct bal_ngx_text *text, const char *name, begin_fn *begin, const void *who,
-                           const struct bal_ngx_times *times, uint32_t classes) {
-    struct bal_ngx_text labels = {0};
+static void print_response(struct bli_ngx_text *text, const char *name, begin_fn *begin, const void *who,
+                           const struct bli_ngx_times *times, uint32_t classes) {
+    struct bli_ngx_text labels = {0};
     begin(&labels, "", who);
     text->failed |= labels.failed;
     if (!labels.failed) { /* without the bracket */
-        const struct bal_ngx_text inside = {.data = labels.data + 1, .length = labels.length - 1};
+        const struct bli_ngx_text inside = {.data = labels.data + 1, .length = labels.length - 1};
         print_classes(text, name, &inside, times, classes);
     }
     ngx_free(labels.data);
 }
 
-static void print_messages(struct bal_ngx_text *text, const char *name, begin_fn *begin, const void *who,
+static void print_messages(struct bli_ngx_text *text, const char *name, begin_fn *begin, const void *who,
                            const char *direction, const uint64_t counts[BAL_MSG_TYPES]) {
     for (int type = 1; type < BAL_MSG_TYPES; type++) {
         const char *known = bal_message_name((enum bal_message_type)type);
         u_char word[16];
         ngx_strlow(word, (u_char *)known, strlen(known) + 1);
         begin(text, name, who);
-        bal_ngx_text_printf(text, ",direction=\"%s\",type=\"%s\"", direction, word);
+        bli_ngx_text_printf(text, ",direction=\"%s\",type=\"%s\"", direction, word);
         end_count(text, counts[type]);
     }
 }
 
-static void print_receipts(struct bal_ngx_text *text, const char *name, begin_fn *begin, const void *who,
+static void print_receipts(struct bli_ngx_text *text, const char *name, begin_fn *begin, const void *who,
                            const uint64_t receipts[BAL_RECEIPTS]) {
     for (int i = 0; i < BAL_RECEIPTS; i++) {
         begin(text, name, who);
@@ -298,49 +298,49 @@ static void print_receipts(struct bal_ngx_text *text, const char *name, begin_fn
     }
 }
 
-static void print_ns(struct bal_ngx_text *text, const struct bal_ngx_meter *meter, int doing) {
-    print_label(text, "state", bal_ngx_activity_name((enum bal_ngx_server_activity)doing));
+static void print_ns(struct bli_ngx_text *text, const struct bli_ngx_meter *meter, int doing) {
+    print_label(text, "state", bli_ngx_activity_name((enum bli_ngx_server_activity)doing));
     end_seconds(text, meter->ns[doing]);
 }
 
-static void end_energy(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                       const struct bal_ngx_meter *meter) {
-    const uint64_t energy = bal_ngx_status_energy(status, meter);
-    bal_ngx_text_printf(text, "} %uL.%03uL\n", energy / 1000, energy % 1000);
+static void end_energy(struct bli_ngx_text *text, const struct bli_ngx_status *status,
+                       const struct bli_ngx_meter *meter) {
+    const uint64_t energy = bli_ngx_status_energy(status, meter);
+    bli_ngx_text_printf(text, "} %uL.%03uL\n", energy / 1000, energy % 1000);
 }
 
 /* ---- dispatchers ---- */
 
 /* Each dispatcher t of what is seen, each server s of it, each station s. */
 #define EACH_TIER                                                                                            \
-    for (const struct bal_ngx_snapshot_peers *t = snapshot->peers;                                           \
+    for (const struct bli_ngx_snapshot_peers *t = snapshot->peers;                                           \
          t < snapshot->peers + snapshot->peer_sets; t++)
-#define EACH_SERVER for (const struct bal_ngx_snapshot_server *s = t->server; s < t->server + t->servers; s++)
+#define EACH_SERVER for (const struct bli_ngx_snapshot_server *s = t->server; s < t->server + t->servers; s++)
 #define EACH_STATION                                                                                         \
-    for (const struct bal_ngx_snapshot_station *s = snapshot->station;                                       \
+    for (const struct bli_ngx_snapshot_station *s = snapshot->station;                                       \
          s < snapshot->station + snapshot->stations; s++)
 
-static void print_reasons(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+static void print_reasons(struct bli_ngx_text *text, const struct bli_ngx_snapshot *snapshot) {
     print_head(text, "ballast_decisions_total", TOTAL, "Decisions by reason, as $ballast_reason tells it.");
     EACH_TIER
     for (int i = 0; i < BAL_REASONS; i++) {
         begin_peers(text, "ballast_decisions_total", t);
-        print_label(text, "reason", bal_ngx_reason_name((enum bal_reason)i));
+        print_label(text, "reason", bli_ngx_reason_name((enum bal_reason)i));
         end_count(text, t->counts.reasons[i]);
     }
 }
 
-static void print_held(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+static void print_held(struct bli_ngx_text *text, const struct bli_ngx_snapshot *snapshot) {
     print_head(text, "ballast_held", "gauge", "Requests that wait here, by class.");
     EACH_TIER
     for (uint32_t rank = 0; rank < t->peers->config.classes; rank++) {
         begin_peers(text, "ballast_held", t);
-        bal_ngx_text_printf(text, ",class=\"%uD\"", rank);
+        bli_ngx_text_printf(text, ",class=\"%uD\"", rank);
         end_count(text, t->held[rank]);
     }
 }
 
-static void print_dispatchers(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+static void print_dispatchers(struct bli_ngx_text *text, const struct bli_ngx_snapshot *snapshot) {
     print_head(text, "ballast_policy_info", "gauge", "The policy of an upstream.");
     EACH_TIER {
         begin_peers(text, "ballast_policy_info", t);
@@ -378,7 +378,7 @@ static void print_dispatchers(struct bal_ngx_text *text, const struct bal_ngx_sn
 }
 
 /* Of all servers where one starts slowly at all. */
-static void print_shares(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+static void print_shares(struct bli_ngx_text *text, const struct bli_ngx_snapshot *snapshot) {
     const char *name = "ballast_server_share";
     bool begun = false;
     EACH_TIER
@@ -390,11 +390,11 @@ static void print_shares(struct bal_ngx_text *text, const struct bal_ngx_snapsho
                        "What a server gets of its usual requests: 1 but for slow start.");
         begun = true;
         begin_server(text, name, t, s);
-        bal_ngx_text_printf(text, "} %uD.%03uD\n", (uint32_t)s->share, (uint32_t)(s->share * 1000) % 1000);
+        bli_ngx_text_printf(text, "} %uD.%03uD\n", (uint32_t)s->share, (uint32_t)(s->share * 1000) % 1000);
     }
 }
 
-static bool has_checks(const struct bal_ngx_snapshot *snapshot) {
+static bool has_checks(const struct bli_ngx_snapshot *snapshot) {
     EACH_TIER
     EACH_SERVER
     if (s->check.checked)
@@ -402,7 +402,7 @@ static bool has_checks(const struct bal_ngx_snapshot *snapshot) {
     return false;
 }
 
-static void print_checks(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+static void print_checks(struct bli_ngx_text *text, const struct bli_ngx_snapshot *snapshot) {
     if (!has_checks(snapshot))
         return;
     print_head(text, "ballast_server_check_state", "gauge", "1 for what health checks say of a server.");
@@ -437,13 +437,13 @@ static void print_checks(struct bal_ngx_text *text, const struct bal_ngx_snapsho
     }
 }
 
-static void print_servers(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                          const struct bal_ngx_snapshot *snapshot) {
+static void print_servers(struct bli_ngx_text *text, const struct bli_ngx_status *status,
+                          const struct bli_ngx_snapshot *snapshot) {
     print_head(text, "ballast_server_state", "gauge", "1 for the state in which a server is.");
     EACH_TIER
     EACH_SERVER {
         begin_server(text, "ballast_server_state", t, s);
-        print_label(text, "state", bal_ngx_snapshot_state(s));
+        print_label(text, "state", bli_ngx_snapshot_state(s));
         end_count(text, 1);
     }
     print_head(text, "ballast_server_open", "gauge", "Whether a server may be chosen now.");
@@ -478,7 +478,7 @@ static void print_servers(struct bal_ngx_text *text, const struct bal_ngx_status
     print_head(text, "ballast_server_state_seconds_total", TOTAL, "Time off, in set-up, idle and busy.");
     EACH_TIER
     EACH_SERVER
-    for (int i = 0; i < BAL_NGX_ACTIVITIES; i++) {
+    for (int i = 0; i < BLI_NGX_ACTIVITIES; i++) {
         begin_server(text, "ballast_server_state_seconds_total", t, s);
         print_ns(text, &s->meter, i);
     }
@@ -494,14 +494,14 @@ static void print_servers(struct bal_ngx_text *text, const struct bal_ngx_status
 
 /* ---- who hears whom ---- */
 
-static void print_hearing(struct bal_ngx_text *text, const ngx_str_t *at, const char *of, uint64_t ns) {
-    bal_ngx_text_printf(text, "ballast_heard_age_seconds{at=\"%V\"", at);
+static void print_hearing(struct bli_ngx_text *text, const ngx_str_t *at, const char *of, uint64_t ns) {
+    bli_ngx_text_printf(text, "ballast_heard_age_seconds{at=\"%V\"", at);
     print_label(text, "of", of);
     end_seconds(text, ns);
 }
 
 /* By addresses, which are the same on all hosts. */
-static void print_heard(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+static void print_heard(struct bli_ngx_text *text, const struct bli_ngx_snapshot *snapshot) {
     print_head(text, "ballast_heard_age_seconds", "gauge",
                "Since the last message of a station to a dispatcher, and of a dispatcher to a station.");
     EACH_TIER
@@ -515,7 +515,7 @@ static void print_heard(struct bal_ngx_text *text, const struct bal_ngx_snapshot
             print_hearing(text, &s->station->own.name, s->dispatcher[i].name, s->dispatcher[i].silent_ns);
 }
 
-static bool has_heard(const struct bal_ngx_snapshot *snapshot) {
+static bool has_heard(const struct bli_ngx_snapshot *snapshot) {
     bool any = false;
     EACH_TIER
     any |= t->peers->upstream->stations;
@@ -526,54 +526,54 @@ static bool has_heard(const struct bal_ngx_snapshot *snapshot) {
 
 /* ---- names of ballast_server ---- */
 
-static void begin_name(struct bal_ngx_text *text, const char *metric,
-                       const struct bal_ngx_snapshot_peers *snapshot, const struct bal_ngx_name *name) {
+static void begin_name(struct bli_ngx_text *text, const char *metric,
+                       const struct bli_ngx_snapshot_peers *snapshot, const struct bli_ngx_name *name) {
     const ngx_str_t *host = &snapshot->peers->upstream->us->host;
-    bal_ngx_text_printf(text, "%s{upstream=\"", metric);
+    bli_ngx_text_printf(text, "%s{upstream=\"", metric);
     print_value(text, host->data, host->len);
-    bal_ngx_text_printf(text, "\",name=\"%V\"", &name->name);
+    bli_ngx_text_printf(text, "\",name=\"%V\"", &name->name);
     if (name->service.len) {
-        bal_ngx_text_printf(text, ",service=\"");
+        bli_ngx_text_printf(text, ",service=\"");
         print_value(text, name->service.data, name->service.len);
-        bal_ngx_text_printf(text, "\"");
+        bli_ngx_text_printf(text, "\"");
     }
 }
 
 /* Each name of the upstream of t, whose backup servers are another tier. */
 #define EACH_NAME                                                                                            \
     for (ngx_uint_t i = 0;                                                                                   \
-         t->peers == t->peers->upstream->peers && (name = bal_ngx_name_at(t->peers->upstream, i)); i++)
+         t->peers == t->peers->upstream->peers && (name = bli_ngx_name_at(t->peers->upstream, i)); i++)
 
-static void print_names(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
-    const struct bal_ngx_name *name;
+static void print_names(struct bli_ngx_text *text, const struct bli_ngx_snapshot *snapshot) {
+    const struct bli_ngx_name *name;
     print_head(text, "ballast_name_addresses", "gauge", "Addresses of a name that are used.");
     EACH_TIER
     EACH_NAME {
         begin_name(text, "ballast_name_addresses", t, name);
-        end_count(text, bal_ngx_name_view(name).addresses);
+        end_count(text, bli_ngx_name_view(name).addresses);
     }
     print_head(text, "ballast_name_lookups_total", TOTAL, "Lookups of a name.");
     EACH_TIER
     EACH_NAME {
         begin_name(text, "ballast_name_lookups_total", t, name);
-        end_count(text, bal_ngx_name_view(name).lookups);
+        end_count(text, bli_ngx_name_view(name).lookups);
     }
     print_head(text, "ballast_name_failures_total", TOTAL, "Of them, those that brought no address.");
     EACH_TIER
     EACH_NAME {
         begin_name(text, "ballast_name_failures_total", t, name);
-        end_count(text, bal_ngx_name_view(name).failures);
+        end_count(text, bli_ngx_name_view(name).failures);
     }
     print_head(text, "ballast_name_failing", "gauge",
                "Whether the last lookup of a name brought no address.");
     EACH_TIER
     EACH_NAME {
         begin_name(text, "ballast_name_failing", t, name);
-        end_count(text, bal_ngx_name_view(name).failing);
+        end_count(text, bli_ngx_name_view(name).failing);
     }
 }
 
-static bool has_names(const struct bal_ngx_snapshot *snapshot) {
+static bool has_names(const struct bli_ngx_snapshot *snapshot) {
     bool any = false;
     EACH_TIER
     any |= t->peers->upstream->names != NULL;
@@ -583,8 +583,8 @@ static bool has_names(const struct bal_ngx_snapshot *snapshot) {
 /* ---- stations ---- */
 
 /* Where slots= is auto. */
-static void print_found(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot, int number) {
-    const struct bal_ngx_found_number *f = &bal_ngx_found_number[number];
+static void print_found(struct bli_ngx_text *text, const struct bli_ngx_snapshot *snapshot, int number) {
+    const struct bli_ngx_found_number *f = &bli_ngx_found_number[number];
     char name[64];
     bool begun = false;
     snprintf(name, sizeof name, "ballast_server_slots_%s", f->name);
@@ -595,7 +595,7 @@ static void print_found(struct bal_ngx_text *text, const struct bal_ngx_snapshot
             print_head(text, name, "gauge", f->help);
         begun = true;
         begin_server(text, name, t, s);
-        bal_ngx_text_printf(text, "} %.4f\n", bal_ngx_found_value(&s->view.concurrency, number));
+        bli_ngx_text_printf(text, "} %.4f\n", bli_ngx_found_value(&s->view.concurrency, number));
     }
     snprintf(name, sizeof name, "ballast_station_slots_%s", f->name);
     begun = false;
@@ -605,12 +605,12 @@ static void print_found(struct bal_ngx_text *text, const struct bal_ngx_snapshot
             print_head(text, name, "gauge", f->help);
         begun = true;
         begin_station(text, name, s);
-        bal_ngx_text_printf(text, "} %.4f\n", bal_ngx_found_value(&s->view.concurrency, number));
+        bli_ngx_text_printf(text, "} %.4f\n", bli_ngx_found_value(&s->view.concurrency, number));
     }
 }
 
-static void print_stations(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                           const struct bal_ngx_snapshot *snapshot) {
+static void print_stations(struct bli_ngx_text *text, const struct bli_ngx_status *status,
+                           const struct bli_ngx_snapshot *snapshot) {
     for (size_t i = 0; i < sizeof of_stations / sizeof *of_stations; i++) {
         print_head(text, of_stations[i].name, of_stations[i].type, of_stations[i].help);
         EACH_STATION {
@@ -626,7 +626,7 @@ static void print_stations(struct bal_ngx_text *text, const struct bal_ngx_statu
     print_head(text, "ballast_station_state", "gauge", "1 for the state in which the app is.");
     EACH_STATION {
         begin_station(text, "ballast_station_state", s);
-        print_label(text, "state", bal_ngx_snapshot_station_state(s));
+        print_label(text, "state", bli_ngx_snapshot_station_state(s));
         end_count(text, 1);
     }
     print_head(text, "ballast_station_keeper_unanswered_seconds", "gauge",
@@ -640,7 +640,7 @@ static void print_stations(struct bal_ngx_text *text, const struct bal_ngx_statu
     EACH_STATION
     for (uint32_t rank = 0; rank < s->station->config.classes; rank++) {
         begin_station(text, "ballast_station_jobs", s);
-        bal_ngx_text_printf(text, ",class=\"%uD\"", rank);
+        bli_ngx_text_printf(text, ",class=\"%uD\"", rank);
         end_count(text, s->view.jobs[rank]);
     }
     print_head(text, "ballast_station_messages_total", TOTAL, "Messages of and to the station, by type.");
@@ -661,7 +661,7 @@ static void print_stations(struct bal_ngx_text *text, const struct bal_ngx_statu
                    s->station->config.classes);
     print_head(text, "ballast_station_state_seconds_total", TOTAL, "Time off, in set-up, idle and busy.");
     EACH_STATION
-    for (int i = 0; i < BAL_NGX_ACTIVITIES; i++) {
+    for (int i = 0; i < BLI_NGX_ACTIVITIES; i++) {
         begin_station(text, "ballast_station_state_seconds_total", s);
         print_ns(text, &s->meter, i);
     }
@@ -676,7 +676,7 @@ static void print_stations(struct bal_ngx_text *text, const struct bal_ngx_statu
 
 /* ---- locks ---- */
 
-#define LOCK(member) offsetof(struct bal_ngx_snapshot_lock, member), false
+#define LOCK(member) offsetof(struct bli_ngx_snapshot_lock, member), false
 
 static const struct number of_locks[] = {
     {"ballast_lock_stalled_by", "gauge",
@@ -691,22 +691,22 @@ static const struct number of_locks[] = {
      LOCK(datagrams)},
 };
 
-static void print_locks(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+static void print_locks(struct bli_ngx_text *text, const struct bli_ngx_snapshot *snapshot) {
     for (size_t i = 0; i < sizeof of_locks / sizeof *of_locks; i++) {
         print_head(text, of_locks[i].name, of_locks[i].type, of_locks[i].help);
         for (uint32_t k = 0; k < snapshot->locks; k++) {
-            const struct bal_ngx_snapshot_lock *lock = &snapshot->lock[k];
-            bal_ngx_text_printf(text, "%s{zone=\"", of_locks[i].name);
+            const struct bli_ngx_snapshot_lock *lock = &snapshot->lock[k];
+            bli_ngx_text_printf(text, "%s{zone=\"", of_locks[i].name);
             print_value(text, lock->zone->host->data, lock->zone->host->len);
-            bal_ngx_text_printf(text, "\",kind=\"%s\",tier=\"%s\"", lock->zone->kind,
+            bli_ngx_text_printf(text, "\",kind=\"%s\",tier=\"%s\"", lock->zone->kind,
                                 lock->backup ? "backup" : "main");
             print_number(text, &of_locks[i], lock);
         }
     }
 }
 
-void bal_ngx_status_metrics(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                            const struct bal_ngx_snapshot *snapshot) {
+void bli_ngx_status_metrics(struct bli_ngx_text *text, const struct bli_ngx_status *status,
+                            const struct bli_ngx_snapshot *snapshot) {
     if (snapshot->peer_sets) {
         print_dispatchers(text, snapshot);
         print_servers(text, status, snapshot);
@@ -719,7 +719,7 @@ void bal_ngx_status_metrics(struct bal_ngx_text *text, const struct bal_ngx_stat
         print_names(text, snapshot);
     if (snapshot->stations)
         print_stations(text, status, snapshot);
-    for (int i = 0; i < BAL_NGX_FOUND_NUMBERS; i++)
+    for (int i = 0; i < BLI_NGX_FOUND_NUMBERS; i++)
         print_found(text, snapshot, i);
     if (snapshot->locks)
         print_locks(text, snapshot);

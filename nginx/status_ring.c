@@ -8,10 +8,10 @@ enum { ONCE = 256, MAX = 16384 }; /* under one lock, and in one answer */
 
 /* Whose ring. */
 struct recorder {
-    struct bal_ngx_zone *zone;
-    struct bal_ngx_records *records;
+    struct bli_ngx_zone *zone;
+    struct bli_ngx_records *records;
     const ngx_str_t *name;
-    const struct bal_ngx_snapshot_peers *peers; /* NULL: it is a station */
+    const struct bli_ngx_snapshot_peers *peers; /* NULL: it is a station */
     uint32_t classes;
 };
 
@@ -20,10 +20,10 @@ static bool is_named(const ngx_str_t *wanted, const ngx_str_t *name) {
            (wanted->len == name->len && ngx_strncmp(wanted->data, name->data, name->len) == 0);
 }
 
-static bool find_ring(const struct bal_ngx_snapshot *snapshot, const ngx_str_t *upstream, bool station,
+static bool find_ring(const struct bli_ngx_snapshot *snapshot, const ngx_str_t *upstream, bool station,
                       struct recorder *who) {
     for (uint32_t i = 0; !station && i < snapshot->peer_sets; i++) {
-        struct bal_ngx_peers *peers = (struct bal_ngx_peers *)snapshot->peers[i].peers;
+        struct bli_ngx_peers *peers = (struct bli_ngx_peers *)snapshot->peers[i].peers;
         if (peers != peers->upstream->peers || !peers->upstream->record ||
             !is_named(upstream, &peers->upstream->us->host))
             continue;
@@ -32,7 +32,7 @@ static bool find_ring(const struct bal_ngx_snapshot *snapshot, const ngx_str_t *
         return true;
     }
     for (uint32_t i = 0; station && i < snapshot->stations; i++) {
-        struct bal_ngx_station *s = (struct bal_ngx_station *)snapshot->station[i].station;
+        struct bli_ngx_station *s = (struct bli_ngx_station *)snapshot->station[i].station;
         if (!s->record || !is_named(upstream, &s->us->host))
             continue;
         *who = (struct recorder){&s->zone, s->records, &s->us->host, NULL, s->config.classes};
@@ -41,30 +41,30 @@ static bool find_ring(const struct bal_ngx_snapshot *snapshot, const ngx_str_t *
     return false;
 }
 
-static void print_record(struct bal_ngx_text *text, const struct bal_ngx_record *record, uint64_t number,
+static void print_record(struct bli_ngx_text *text, const struct bli_ngx_record *record, uint64_t number,
                          uint64_t to_wall) {
     const uint64_t at = record->arrived_ns + to_wall;
-    bal_ngx_text_printf(text, "[%uL,%uL.%06uL,%uD,%uD,%uD,%uD,%uD,\"%s\"]\n", number, at / 1000000000,
+    bli_ngx_text_printf(text, "[%uL,%uL.%06uL,%uD,%uD,%uD,%uD,%uD,\"%s\"]\n", number, at / 1000000000,
                         at / 1000 % 1000000, record->wait_us, record->took_us, record->server,
                         (uint32_t)record->rank, (uint32_t)record->status,
-                        bal_ngx_reason_name((enum bal_reason)record->reason));
+                        bli_ngx_reason_name((enum bal_reason)record->reason));
 }
 
-static void print_head(struct bal_ngx_text *text, const struct recorder *who, uint64_t first, uint64_t next,
+static void print_head(struct bli_ngx_text *text, const struct recorder *who, uint64_t first, uint64_t next,
                        uint64_t since) {
-    bal_ngx_text_printf(text, "{\"schema\":%d,\"upstream\":", BAL_NGX_SCHEMA);
-    bal_ngx_text_json_string(text, (const char *)who->name->data, who->name->len);
-    bal_ngx_text_printf(
+    bli_ngx_text_printf(text, "{\"schema\":%d,\"upstream\":", BLI_NGX_SCHEMA);
+    bli_ngx_text_json_string(text, (const char *)who->name->data, who->name->len);
+    bli_ngx_text_printf(
         text,
         ",\"station\":%s,\"classes\":%uD,\"first\":%uL,\"next\":%uL,\"lost\":%uL,\"fields\":[\"number\","
         "\"arrived_seconds\",\"wait_us\",\"service_us\",\"server\",\"class\",\"status\",\"reason\"]}\n",
         who->peers ? "false" : "true", who->classes, first, next, since < first ? first - since : 0);
 }
 
-bool bal_ngx_status_ring(struct bal_ngx_text *text, ngx_http_request_t *r,
-                         const struct bal_ngx_snapshot *snapshot, const ngx_str_t *upstream, bool station,
+bool bli_ngx_status_ring(struct bli_ngx_text *text, ngx_http_request_t *r,
+                         const struct bli_ngx_snapshot *snapshot, const ngx_str_t *upstream, bool station,
                          uint64_t since) {
-    struct bal_ngx_record *record = ngx_palloc(r->pool, MAX * sizeof *record);
+    struct bli_ngx_record *record = ngx_palloc(r->pool, MAX * sizeof *record);
     struct recorder who;
     uint32_t count = 0, more;
     uint64_t first = since;
@@ -73,17 +73,17 @@ bool bal_ngx_status_ring(struct bal_ngx_text *text, ngx_http_request_t *r,
     text->failed |= !record;
     do {
         more = 0;
-        if (text->failed || !bal_ngx_zone_lock(who.zone)) /* then the next request gets the rest */
+        if (text->failed || !bli_ngx_zone_lock(who.zone)) /* then the next request gets the rest */
             break;
-        const uint64_t from = bal_ngx_records_copy(who.records, first + count, ONCE, &record[count], &more);
-        bal_ngx_zone_unlock(who.zone);
+        const uint64_t from = bli_ngx_records_copy(who.records, first + count, ONCE, &record[count], &more);
+        bli_ngx_zone_unlock(who.zone);
         if (count == 0)
             first = from;
         else if (from != first + count) /* the writers have overtaken us; the next request gets the rest */
             break;
         count += more;
     } while (more == ONCE && count < MAX);
-    const uint64_t to_wall = bal_ngx_wall() - bal_ngx_now();
+    const uint64_t to_wall = bli_ngx_wall() - bli_ngx_now();
     print_head(text, &who, first, first + count, since);
     for (uint32_t i = 0; i < count; i++)
         print_record(text, &record[i], first + i, to_wall);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Makes space for so many more bytes. */
-static u_char *reserve(struct bal_ngx_text *text, size_t more) {
+static u_char *reserve(struct bli_ngx_text *text, size_t more) {
     if (text->failed)
         return NULL;
     if (text->room - text->length >= more)
@@ -24,17 +24,17 @@ static u_char *reserve(struct bal_ngx_text *text, size_t more) {
     return data + text->length;
 }
 
-void bal_ngx_text_printf(struct bal_ngx_text *text, const char *format, ...) {
-    u_char *at = reserve(text, BAL_NGX_TEXT_ONCE);
+void bli_ngx_text_printf(struct bli_ngx_text *text, const char *format, ...) {
+    u_char *at = reserve(text, BLI_NGX_TEXT_ONCE);
     va_list args;
     if (!at)
         return;
     va_start(args, format);
-    text->length += (size_t)(ngx_vslprintf(at, at + BAL_NGX_TEXT_ONCE, format, args) - at);
+    text->length += (size_t)(ngx_vslprintf(at, at + BLI_NGX_TEXT_ONCE, format, args) - at);
     va_end(args);
 }
 
-static void append(struct bal_ngx_text *text, const void *bytes, size_t count) {
+static void append(struct bli_ngx_text *text, const void *bytes, size_t count) {
     u_char *at = reserve(text, count);
     if (!at)
         return;
@@ -42,7 +42,7 @@ static void append(struct bal_ngx_text *text, const void *bytes, size_t count) {
     text->length += count;
 }
 
-void bal_ngx_text_json_string(struct bal_ngx_text *text, const char *name, size_t length) {
+void bli_ngx_text_json_string(struct bli_ngx_text *text, const char *name, size_t length) {
     u_char *at = (u_char *)name, *end = at + length;
     append(text, "\"", 1);
     while (at < end) {
@@ -61,22 +61,22 @@ void bal_ngx_text_json_string(struct bal_ngx_text *text, const char *name, size_
         if (c == '"' || c == '\\')
             append(text, "\\", 1);
         if (c < ' ' || c == 0x7f)
-            bal_ngx_text_printf(text, "\\u%04xD", (uint32_t)c);
+            bli_ngx_text_printf(text, "\\u%04xD", (uint32_t)c);
         else
             append(text, &c, 1);
     }
     append(text, "\"", 1);
 }
 
-void bal_ngx_text_seconds(struct bal_ngx_text *text, uint64_t ns) {
+void bli_ngx_text_seconds(struct bli_ngx_text *text, uint64_t ns) {
     uint64_t part = ns % 1000000000;
     ngx_uint_t digits = 9;
-    bal_ngx_text_printf(text, "%uL", ns / 1000000000);
+    bli_ngx_text_printf(text, "%uL", ns / 1000000000);
     if (part == 0)
         return;
     for (; part % 10 == 0; part /= 10)
         digits--;
     static const char *const formats[] = {"",       ".%01uL", ".%02uL", ".%03uL", ".%04uL",
                                           ".%05uL", ".%06uL", ".%07uL", ".%08uL", ".%09uL"};
-    bal_ngx_text_printf(text, formats[digits], part);
+    bli_ngx_text_printf(text, formats[digits], part);
 }

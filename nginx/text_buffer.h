@@ -7,19 +7,19 @@
 
 #include <stdbool.h>
 
-struct bal_ngx_text {
+struct bli_ngx_text {
     u_char *data; /* ngx_free() */
     size_t length, room;
     bool failed; /* out of memory: further text is dropped too */
 };
 
-enum { BAL_NGX_TEXT_ONCE = 2048 }; /* the longest text of one call */
+enum { BLI_NGX_TEXT_ONCE = 2048 }; /* the longest text of one call */
 
 /* As ngx_sprintf(). */
-void bal_ngx_text_printf(struct bal_ngx_text *text, const char *format, ...);
+void bli_ngx_text_printf(struct bli_ngx_text *text, const char *format, ...);
 /* A string of JSON; bytes that are no UTF-8 become U+FFFD. */
-void bal_ngx_text_json_string(struct bal_ngx_text *text, const char *name, size_t length);
+void bli_ngx_text_json_string(struct bli_ngx_text *text, const char *name, size_t length);
 /* Seconds, to the nanosecond; without zeros at the end. */
-void bal_ngx_text_seconds(struct bal_ngx_text *text, uint64_t ns);
+void bli_ngx_text_seconds(struct bli_ngx_text *text, uint64_t ns);
 
 #endif

@@ -22,12 +22,12 @@ enum {
 
 /* ---- addresses ---- */
 
-uint64_t bal_ngx_address_id(const ngx_str_t *name) {
+uint64_t bli_ngx_address_id(const ngx_str_t *name) {
     return bal_address_id((const char *)name->data, name->len);
 }
 
 /* A unix stream socket cannot receive datagrams: a second socket next to it does. */
-static const char *set_datagram_address(ngx_pool_t *pool, struct bal_ngx_address *address) {
+static const char *set_datagram_address(ngx_pool_t *pool, struct bli_ngx_address *address) {
     static const char suffix[] = ".ballast";
     const struct sockaddr_un *at = (const struct sockaddr_un *)(const void *)address->sockaddr;
     struct sockaddr_un *dgram_addr = ngx_pcalloc(pool, sizeof *dgram_addr);
@@ -44,10 +44,10 @@ static const char *set_datagram_address(ngx_pool_t *pool, struct bal_ngx_address
     return NULL;
 }
 
-const char *bal_ngx_address_set(ngx_pool_t *pool, const ngx_str_t *name, struct sockaddr *sockaddr,
-                                socklen_t socklen, struct bal_ngx_address *address) {
-    *address = (struct bal_ngx_address){
-        bal_ngx_address_id(name), *name, sockaddr, socklen, .dgram_addr = sockaddr, .dgram_addrlen = socklen};
+const char *bli_ngx_address_set(ngx_pool_t *pool, const ngx_str_t *name, struct sockaddr *sockaddr,
+                                socklen_t socklen, struct bli_ngx_address *address) {
+    *address = (struct bli_ngx_address){
+        bli_ngx_address_id(name), *name, sockaddr, socklen, .dgram_addr = sockaddr, .dgram_addrlen = socklen};
     if (sockaddr->sa_family == AF_UNIX)
         return set_datagram_address(pool, address);
     return ngx_inet_wildcard(sockaddr) ? "not one address" : NULL;
@@ -73,31 +73,31 @@ static const char *resolve_address(ngx_pool_t *pool, const ngx_str_t *text, ngx_
     return url->naddrs == 0 ? "not one address" : NULL;
 }
 
-ngx_int_t bal_ngx_address_parse(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
-                                struct bal_ngx_address *address) {
+ngx_int_t bli_ngx_address_parse(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
+                                struct bli_ngx_address *address) {
     ngx_url_t url;
     const char *fault = resolve_address(cf->pool, text, &url);
     if (!fault)
-        fault = bal_ngx_address_set(cf->pool, &url.addrs[0].name, url.addrs[0].sockaddr, url.addrs[0].socklen,
+        fault = bli_ngx_address_set(cf->pool, &url.addrs[0].name, url.addrs[0].sockaddr, url.addrs[0].socklen,
                                     address);
     return fault ? reject_address(cf, option, text, fault) : NGX_OK;
 }
 
-ngx_int_t bal_ngx_address_parse_listen(ngx_conf_t *cf, const ngx_str_t *text,
-                                       struct bal_ngx_address *address) {
+ngx_int_t bli_ngx_address_parse_listen(ngx_conf_t *cf, const ngx_str_t *text,
+                                       struct bli_ngx_address *address) {
     ngx_url_t url;
     const char *fault = resolve_address(cf->pool, text, &url);
     if (!fault) {
         const ngx_addr_t *first = &url.addrs[0];
-        fault = bal_ngx_address_set(cf->pool, &first->name, first->sockaddr, first->socklen, address);
+        fault = bli_ngx_address_set(cf->pool, &first->name, first->sockaddr, first->socklen, address);
         if (ngx_inet_wildcard(first->sockaddr))
             fault = NULL; /* with advertise= it may be any */
     }
     return fault ? reject_address(cf, "listen=", text, fault) : NGX_OK;
 }
 
-ngx_int_t bal_ngx_address_complete(ngx_conf_t *cf, const struct bal_ngx_address *listen,
-                                   struct bal_ngx_address *own) {
+ngx_int_t bli_ngx_address_complete(ngx_conf_t *cf, const struct bli_ngx_address *listen,
+                                   struct bli_ngx_address *own) {
     const ngx_str_t *directive = cf->args->elts;
     const bool advertised = own->sockaddr != NULL;
     const char *fault = NULL;
@@ -121,25 +121,25 @@ ngx_int_t bal_ngx_address_complete(ngx_conf_t *cf, const struct bal_ngx_address 
     return NGX_ERROR;
 }
 
-ngx_int_t bal_ngx_address_parse_all(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
+ngx_int_t bli_ngx_address_parse_all(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
                                     ngx_array_t *addresses, ngx_url_t *url) {
     const char *fault = resolve_address(cf->pool, text, url);
     if (fault && strcmp(fault, "host not found") == 0 && url->port)
         return NGX_DECLINED;
     for (ngx_uint_t i = 0; !fault && i < url->naddrs; i++) {
-        struct bal_ngx_address *address = ngx_array_push(addresses);
+        struct bli_ngx_address *address = ngx_array_push(addresses);
         if (!address)
             return NGX_ERROR;
-        fault = bal_ngx_address_set(cf->pool, &url->addrs[i].name, url->addrs[i].sockaddr,
+        fault = bli_ngx_address_set(cf->pool, &url->addrs[i].name, url->addrs[i].sockaddr,
                                     url->addrs[i].socklen, address);
         address->origin = text->data;
     }
     return fault ? reject_address(cf, option, text, fault) : NGX_OK;
 }
 
-void bal_ngx_address_prefer_family(const struct bal_ngx_address *own, ngx_array_t *addresses) {
+void bli_ngx_address_prefer_family(const struct bli_ngx_address *own, ngx_array_t *addresses) {
     const sa_family_t family = own->sockaddr->sa_family;
-    struct bal_ngx_address *address = addresses->elts;
+    struct bli_ngx_address *address = addresses->elts;
     ngx_uint_t left = 0;
     for (ngx_uint_t i = 0, k; i < addresses->nelts; i++) {
         for (k = 0; k < addresses->nelts; k++)
@@ -161,13 +161,13 @@ static bool is_remote(const struct sockaddr *at) {
 
 /* ---- the configuration ---- */
 
-/* nginx sets its own datagram handler for the socket, which bal_ngx_transport_open() replaces with ours. */
+/* nginx sets its own datagram handler for the socket, which bli_ngx_transport_open() replaces with ours. */
 static void ignore_connection(ngx_connection_t *c) {
     (void)c;
 }
 
 /* UDP lets several sockets have one address, and gives all datagrams to one of them. */
-static bool is_taken(ngx_conf_t *cf, const struct bal_ngx_address *listen) {
+static bool is_taken(ngx_conf_t *cf, const struct bli_ngx_address *listen) {
     const ngx_listening_t *ls = cf->cycle->listening.elts;
     for (ngx_uint_t i = 0; i < cf->cycle->listening.nelts; i++)
         if (ls[i].type == SOCK_DGRAM && ngx_cmp_sockaddr(ls[i].sockaddr, ls[i].socklen, listen->dgram_addr,
@@ -176,27 +176,27 @@ static bool is_taken(ngx_conf_t *cf, const struct bal_ngx_address *listen) {
     return false;
 }
 
-static ngx_int_t init_transport(ngx_conf_t *cf, struct bal_ngx_transport *transport,
-                                const struct bal_ngx_address *own, const struct bal_keys *keys,
-                                struct bal_ngx_zone *zone) {
+static ngx_int_t init_transport(ngx_conf_t *cf, struct bli_ngx_transport *transport,
+                                const struct bli_ngx_address *own, const struct bal_keys *keys,
+                                struct bli_ngx_zone *zone) {
     transport->own = *own;
     transport->keys = keys;
     transport->has_remote_peer = is_remote(own->sockaddr);
     transport->zone = zone;
     zone->transport = transport;
-    return ngx_array_init(&transport->others, cf->pool, 8, sizeof(struct bal_ngx_address));
+    return ngx_array_init(&transport->others, cf->pool, 8, sizeof(struct bli_ngx_address));
 }
 
-ngx_int_t bal_ngx_transport_share(ngx_conf_t *cf, struct bal_ngx_transport *transport,
-                                  struct bal_ngx_transport *socket_owner, struct bal_ngx_zone *zone) {
+ngx_int_t bli_ngx_transport_share(ngx_conf_t *cf, struct bli_ngx_transport *transport,
+                                  struct bli_ngx_transport *socket_owner, struct bli_ngx_zone *zone) {
     transport->socket_owner = socket_owner;
     socket_owner->socket_user = transport;
     return init_transport(cf, transport, &socket_owner->own, socket_owner->keys, zone);
 }
 
-ngx_int_t bal_ngx_transport_init(ngx_conf_t *cf, struct bal_ngx_transport *transport,
-                                 const struct bal_ngx_address *listen, const struct bal_ngx_address *own,
-                                 const struct bal_keys *keys, struct bal_ngx_zone *zone) {
+ngx_int_t bli_ngx_transport_init(ngx_conf_t *cf, struct bli_ngx_transport *transport,
+                                 const struct bli_ngx_address *listen, const struct bli_ngx_address *own,
+                                 const struct bal_keys *keys, struct bli_ngx_zone *zone) {
     if (is_taken(cf, listen)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "ballast: listen=%V stands in two upstreams; each needs a port of its own",
@@ -215,8 +215,8 @@ ngx_int_t bal_ngx_transport_init(ngx_conf_t *cf, struct bal_ngx_transport *trans
     return rc;
 }
 
-static ngx_uint_t index_of(const struct bal_ngx_transport *transport, uint64_t id) {
-    const struct bal_ngx_address *others = transport->others.elts;
+static ngx_uint_t index_of(const struct bli_ngx_transport *transport, uint64_t id) {
+    const struct bli_ngx_address *others = transport->others.elts;
     ngx_uint_t low = 0, high = transport->others.nelts;
     while (low < high) {
         const ngx_uint_t middle = (low + high) / 2;
@@ -228,27 +228,27 @@ static ngx_uint_t index_of(const struct bal_ngx_transport *transport, uint64_t i
     return low;
 }
 
-ngx_int_t bal_ngx_transport_add_peer(struct bal_ngx_transport *transport,
-                                     const struct bal_ngx_address *other) {
+ngx_int_t bli_ngx_transport_add_peer(struct bli_ngx_transport *transport,
+                                     const struct bli_ngx_address *other) {
     const ngx_uint_t place = index_of(transport, other->id);
     if (!ngx_array_push(&transport->others))
         return NGX_ERROR;
-    struct bal_ngx_address *others = transport->others.elts;
+    struct bli_ngx_address *others = transport->others.elts;
     memmove(&others[place + 1], &others[place], (transport->others.nelts - 1 - place) * sizeof *others);
     others[place] = *other;
     transport->has_remote_peer |= is_remote(other->sockaddr);
     return NGX_OK;
 }
 
-const struct bal_ngx_address *bal_ngx_transport_find(const struct bal_ngx_transport *transport, uint64_t id) {
-    const struct bal_ngx_address *others = transport->others.elts;
+const struct bli_ngx_address *bli_ngx_transport_find(const struct bli_ngx_transport *transport, uint64_t id) {
+    const struct bli_ngx_address *others = transport->others.elts;
     const ngx_uint_t place = index_of(transport, id);
     return place < transport->others.nelts && others[place].id == id ? &others[place] : NULL;
 }
 
 /* ---- the socket's buffer ---- */
 
-static size_t receive_buffer_size(const struct bal_ngx_transport *transport) {
+static size_t receive_buffer_size(const struct bli_ngx_transport *transport) {
     const size_t others = transport->others.nelts + transport->max_members +
                           (transport->socket_user ? transport->socket_user->others.nelts : 0);
     return ngx_min(ngx_max(others * BUFFER_EACH, BUFFER_MIN), BUFFER_MAX);
@@ -267,14 +267,14 @@ static void grow_receive_buffer(const ngx_listening_t *ls, size_t wanted, ngx_lo
                       &ls->addr_text, got, wanted, half);
 }
 
-void bal_ngx_transport_grow_buffers(ngx_cycle_t *cycle) {
+void bli_ngx_transport_grow_buffers(ngx_cycle_t *cycle) {
     const ngx_listening_t *ls = cycle->listening.elts;
     for (ngx_uint_t i = 0; i < cycle->listening.nelts; i++)
         if (ls[i].handler == ignore_connection && ls[i].fd != (ngx_socket_t)-1)
             grow_receive_buffer(&ls[i], receive_buffer_size(ls[i].servers), cycle->log);
 }
 
-uint64_t bal_ngx_transport_dropped(const struct bal_ngx_transport *transport) {
+uint64_t bli_ngx_transport_dropped(const struct bli_ngx_transport *transport) {
     enum { DROPS = 8 }; /* SK_MEMINFO_DROPS of linux/sock_diag.h */
     uint32_t info[DROPS + 1] = {0};
     socklen_t length = sizeof info;
@@ -295,19 +295,19 @@ static ngx_socket_t send_socket(int family) {
 }
 
 /* What cannot be sent is lost, as datagrams may be, and counted. */
-static void send_datagram(const struct bal_ngx_transport *transport, const struct sockaddr *to,
+static void send_datagram(const struct bli_ngx_transport *transport, const struct sockaddr *to,
                           socklen_t length, const uint8_t *bytes, size_t size) {
     const ngx_socket_t s = send_socket(to->sa_family);
     if (sendto(s, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL, to, length) == -1)
-        bal_ngx_zone_count_error(transport->zone, BAL_NGX_UNSENT, to, length, ngx_errno);
+        bli_ngx_zone_count_error(transport->zone, BLI_NGX_UNSENT, to, length, ngx_errno);
 }
 
 /* To all that have joined, or to one that has, or asks to. */
-static void send_to_contacts(const struct bal_ngx_transport *transport, uint64_t receiver,
+static void send_to_contacts(const struct bli_ngx_transport *transport, uint64_t receiver,
                              const uint8_t *bytes, size_t size) {
-    const struct bal_ngx_contacts *contacts = &transport->contacts;
-    const struct bal_ngx_contact *one =
-        receiver == BAL_EVERYONE ? NULL : bal_ngx_contacts_find(contacts, receiver);
+    const struct bli_ngx_contacts *contacts = &transport->contacts;
+    const struct bli_ngx_contact *one =
+        receiver == BAL_EVERYONE ? NULL : bli_ngx_contacts_find(contacts, receiver);
     if (one)
         send_datagram(transport, &one->address.sockaddr, one->length, bytes, size);
     for (uint32_t i = 0; receiver == BAL_EVERYONE && i < contacts->count; i++)
@@ -315,9 +315,9 @@ static void send_to_contacts(const struct bal_ngx_transport *transport, uint64_t
                       size);
 }
 
-void bal_ngx_transport_send(struct bal_ngx_transport *transport, const struct bal_message *message,
+void bli_ngx_transport_send(struct bli_ngx_transport *transport, const struct bal_message *message,
                             uint32_t count) {
-    const struct bal_ngx_address *others = transport->others.elts;
+    const struct bli_ngx_address *others = transport->others.elts;
     for (uint32_t i = 0; i < count; i++) {
         uint8_t bytes[BAL_DATAGRAM_MAX];
         const size_t size = bal_message_encode(&message[i], &transport->keys->first, bytes);
@@ -339,25 +339,25 @@ void bal_ngx_transport_send(struct bal_ngx_transport *transport, const struct ba
 /* ---- receiving ---- */
 
 /* Opens a datagram of any kind: only FRESH ones are passed to the block. */
-static enum bal_receipt open_datagram(struct bal_ngx_transport *transport, const uint8_t *bytes, size_t size,
-                                      struct bal_ngx_datagram *datagram) {
+static enum bal_receipt open_datagram(struct bli_ngx_transport *transport, const uint8_t *bytes, size_t size,
+                                      struct bli_ngx_datagram *datagram) {
     const enum bal_receipt receipt = bal_receiver_open(&transport->receiver, bytes, size, &datagram->message);
     if (receipt == BAL_RECEIPT_FRESH) {
         ngx_log_debug2(NGX_LOG_DEBUG_EVENT, ngx_cycle->log, 0, "ballast: received %s from %uL",
                        bal_message_name(datagram->message.type), datagram->message.sender);
     } else {
-        bal_ngx_zone_count_error(transport->zone, (int)receipt, &datagram->from.sockaddr, datagram->fromlen,
+        bli_ngx_zone_count_error(transport->zone, (int)receipt, &datagram->from.sockaddr, datagram->fromlen,
                                  receipt == BAL_RECEIPT_VERSION ? bytes[AT_VERSION] : 0);
     }
     return receipt;
 }
 
-static uint32_t receive_batch(struct bal_ngx_transport *transport, ngx_socket_t s,
-                              struct bal_ngx_datagram datagrams[BATCH]) {
+static uint32_t receive_batch(struct bli_ngx_transport *transport, ngx_socket_t s,
+                              struct bli_ngx_datagram datagrams[BATCH]) {
     uint32_t count = 0;
     for (int i = 0; i < BATCH; i++) {
         uint8_t bytes[LONGEST];
-        struct bal_ngx_datagram *datagram = &datagrams[count];
+        struct bli_ngx_datagram *datagram = &datagrams[count];
         datagram->fromlen = sizeof datagram->from;
         const ssize_t size =
             recvfrom(s, bytes, sizeof bytes, MSG_DONTWAIT, &datagram->from.sockaddr, &datagram->fromlen);
@@ -370,12 +370,12 @@ static uint32_t receive_batch(struct bal_ngx_transport *transport, ngx_socket_t 
 
 /* Those of the first `count` whose senders the other user of the socket knows go to the end; returns how many
  * do not. */
-static uint32_t partition_by_user(const struct bal_ngx_transport *socket_user,
-                                  struct bal_ngx_datagram datagrams[BATCH], uint32_t count) {
-    struct bal_ngx_datagram others[BATCH];
+static uint32_t partition_by_user(const struct bli_ngx_transport *socket_user,
+                                  struct bli_ngx_datagram datagrams[BATCH], uint32_t count) {
+    struct bli_ngx_datagram others[BATCH];
     uint32_t ours = 0, theirs = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (bal_ngx_transport_find(socket_user, datagrams[i].message.sender))
+        if (bli_ngx_transport_find(socket_user, datagrams[i].message.sender))
             others[theirs++] = datagrams[i];
         else
             datagrams[ours++] = datagrams[i];
@@ -384,18 +384,18 @@ static uint32_t partition_by_user(const struct bal_ngx_transport *socket_user,
     return ours;
 }
 
-static void deliver(struct bal_ngx_transport *transport, const struct bal_ngx_datagram *datagrams,
+static void deliver(struct bli_ngx_transport *transport, const struct bli_ngx_datagram *datagrams,
                     uint32_t count) {
     if (count && transport->zone->attached)
-        bal_ngx_zone_receive(transport->zone, datagrams, count);
+        bli_ngx_zone_receive(transport->zone, datagrams, count);
 }
 
-static void receive_datagrams(struct bal_ngx_transport *transport, ngx_socket_t s) {
-    struct bal_ngx_datagram datagrams[BATCH];
+static void receive_datagrams(struct bli_ngx_transport *transport, ngx_socket_t s) {
+    struct bli_ngx_datagram datagrams[BATCH];
     const uint32_t count = receive_batch(transport, s, datagrams);
     const uint32_t ours =
         transport->socket_user ? partition_by_user(transport->socket_user, datagrams, count) : count;
-    bal_ngx_zone_add_receipts(transport->zone, transport->receiver.counts);
+    bli_ngx_zone_add_receipts(transport->zone, transport->receiver.counts);
     deliver(transport, datagrams, ours);
     if (transport->socket_user)
         deliver(transport->socket_user, &datagrams[ours], count - ours);
@@ -406,31 +406,31 @@ static void on_readable(ngx_event_t *event) {
     receive_datagrams(c->listening->servers, c->fd);
 }
 
-void bal_ngx_transport_receive(struct bal_ngx_transport *transport) {
-    struct bal_ngx_transport *socket_owner = transport->socket_owner ? transport->socket_owner : transport;
+void bli_ngx_transport_receive(struct bli_ngx_transport *transport) {
+    struct bli_ngx_transport *socket_owner = transport->socket_owner ? transport->socket_owner : transport;
     receive_datagrams(socket_owner, socket_owner->receive_socket);
 }
 
-static void sign_header(const struct bal_key *key, enum bal_ngx_header header, uint64_t id,
-                        u_char text[BAL_NGX_SIGNED]) {
+static void sign_header(const struct bal_key *key, enum bli_ngx_header header, uint64_t id,
+                        u_char text[BLI_NGX_SIGNED]) {
     u_char signed_bytes[1 + sizeof id], mac[crypto_shorthash_siphash24_BYTES];
     uint64_t number;
     signed_bytes[0] = (u_char)('A' + header);
     memcpy(signed_bytes + 1, &id, sizeof id);
     crypto_shorthash_siphash24(mac, signed_bytes, sizeof signed_bytes, key->bytes);
     memcpy(&number, mac, sizeof number);
-    ngx_snprintf(text, BAL_NGX_SIGNED, "%016xL-%016xL", id, number);
+    ngx_snprintf(text, BLI_NGX_SIGNED, "%016xL-%016xL", id, number);
 }
 
-void bal_ngx_transport_open(struct bal_ngx_transport *transport, ngx_cycle_t *cycle) {
+void bli_ngx_transport_open(struct bli_ngx_transport *transport, ngx_cycle_t *cycle) {
     const ngx_listening_t *ls = cycle->listening.elts;
     transport->receive_socket = -1;
     if (transport->max_members &&
-        bal_ngx_contacts_init(&transport->contacts, cycle->pool, transport->max_members) != NGX_OK)
-        bal_ngx_journal_log(NGX_LOG_ERR, cycle->log, "ballast: no memory for those that join");
+        bli_ngx_contacts_init(&transport->contacts, cycle->pool, transport->max_members) != NGX_OK)
+        bli_ngx_journal_log(NGX_LOG_ERR, cycle->log, "ballast: no memory for those that join");
     bal_receiver_init_keys(&transport->receiver, FLEET, transport->own.id, transport->keys);
-    for (int i = 0; i < BAL_NGX_HEADERS; i++)
-        sign_header(&transport->keys->first, (enum bal_ngx_header)i, transport->own.id,
+    for (int i = 0; i < BLI_NGX_HEADERS; i++)
+        sign_header(&transport->keys->first, (enum bli_ngx_header)i, transport->own.id,
                     transport->signed_as[i]);
     for (ngx_uint_t i = 0; i < cycle->listening.nelts; i++)
         if (ls[i].servers == transport && ls[i].connection) {
@@ -441,7 +441,7 @@ void bal_ngx_transport_open(struct bal_ngx_transport *transport, ngx_cycle_t *cy
 
 /* ---- messages sent with responses ---- */
 
-size_t bal_ngx_transport_encode(const struct bal_ngx_transport *transport, const struct bal_message *message,
+size_t bli_ngx_transport_encode(const struct bli_ngx_transport *transport, const struct bal_message *message,
                                 u_char *text) {
     uint8_t bytes[BAL_DATAGRAM_MAX];
     const size_t size = bal_message_encode(message, &transport->keys->first, bytes);
@@ -450,7 +450,7 @@ size_t bal_ngx_transport_encode(const struct bal_ngx_transport *transport, const
 
 /* The number of bytes; 0: it is not hexadecimal text. */
 static size_t decode_hex(const ngx_str_t *text, uint8_t bytes[BAL_DATAGRAM_MAX]) {
-    if (text->len % 2 || text->len > BAL_NGX_DATAGRAM_TEXT)
+    if (text->len % 2 || text->len > BLI_NGX_DATAGRAM_TEXT)
         return 0;
     for (size_t i = 0; i < text->len / 2; i++) {
         const ngx_int_t byte = ngx_hextoi(text->data + 2 * i, 2);
@@ -461,21 +461,21 @@ static size_t decode_hex(const ngx_str_t *text, uint8_t bytes[BAL_DATAGRAM_MAX])
     return text->len / 2;
 }
 
-bool bal_ngx_transport_decode(struct bal_ngx_transport *transport, const ngx_str_t *text,
+bool bli_ngx_transport_decode(struct bli_ngx_transport *transport, const ngx_str_t *text,
                               struct bal_message *message) {
     uint8_t bytes[BAL_DATAGRAM_MAX];
     const size_t size = decode_hex(text, bytes);
     const enum bal_receipt receipt = bal_receiver_open(&transport->receiver, bytes, size, message);
     if (receipt != BAL_RECEIPT_FRESH)
-        bal_ngx_zone_count_error(transport->zone, (int)receipt, NULL, 0,
+        bli_ngx_zone_count_error(transport->zone, (int)receipt, NULL, 0,
                                  receipt == BAL_RECEIPT_VERSION ? bytes[AT_VERSION] : 0);
-    bal_ngx_zone_add_receipts(transport->zone, transport->receiver.counts);
+    bli_ngx_zone_add_receipts(transport->zone, transport->receiver.counts);
     return receipt == BAL_RECEIPT_FRESH;
 }
 
 /* ---- who sends requests ---- */
 
-const ngx_table_elt_t *bal_ngx_header_find(const ngx_list_t *headers, const ngx_str_t *name) {
+const ngx_table_elt_t *bli_ngx_header_find(const ngx_list_t *headers, const ngx_str_t *name) {
     for (const ngx_list_part_t *part = &headers->part; part; part = part->next) {
         const ngx_table_elt_t *header = part->elts;
         for (ngx_uint_t i = 0; i < part->nelts; i++)
@@ -495,23 +495,23 @@ static uint64_t parse_id(const u_char *text) {
     return id;
 }
 
-const ngx_str_t *bal_ngx_header_name(enum bal_ngx_header header) {
-    static const ngx_str_t names[] = {[BAL_NGX_FROM] = ngx_string("Ballast-From"),
-                                      [BAL_NGX_MOVED] = ngx_string("Ballast-Moved"),
-                                      [BAL_NGX_REFUSED] = ngx_string("Ballast-Refused")};
+const ngx_str_t *bli_ngx_header_name(enum bli_ngx_header header) {
+    static const ngx_str_t names[] = {[BLI_NGX_FROM] = ngx_string("Ballast-From"),
+                                      [BLI_NGX_MOVED] = ngx_string("Ballast-Moved"),
+                                      [BLI_NGX_REFUSED] = ngx_string("Ballast-Refused")};
     return &names[header];
 }
 
-static bool is_signed(const struct bal_key *key, enum bal_ngx_header which, uint64_t id, const u_char *text) {
-    u_char right[BAL_NGX_SIGNED];
+static bool is_signed(const struct bal_key *key, enum bli_ngx_header which, uint64_t id, const u_char *text) {
+    u_char right[BLI_NGX_SIGNED];
     sign_header(key, which, id, right);
-    return sodium_memcmp(right, text, BAL_NGX_SIGNED) == 0;
+    return sodium_memcmp(right, text, BLI_NGX_SIGNED) == 0;
 }
 
-uint64_t bal_ngx_header_signer(const struct bal_ngx_transport *transport, const ngx_list_t *headers,
-                               enum bal_ngx_header which) {
-    const ngx_table_elt_t *header = bal_ngx_header_find(headers, bal_ngx_header_name(which));
-    if (!header || header->value.len != BAL_NGX_SIGNED)
+uint64_t bli_ngx_header_signer(const struct bli_ngx_transport *transport, const ngx_list_t *headers,
+                               enum bli_ngx_header which) {
+    const ngx_table_elt_t *header = bli_ngx_header_find(headers, bli_ngx_header_name(which));
+    if (!header || header->value.len != BLI_NGX_SIGNED)
         return 0;
     const uint64_t id = parse_id(header->value.data);
     const bool good = is_signed(&transport->keys->first, which, id, header->value.data) ||

@@ -21,13 +21,13 @@
 #include "join_option.h"
 
 enum {
-    BAL_NGX_SIGNED = 33,                         /* characters of such a header: an id and its signature */
-    BAL_NGX_DATAGRAM_TEXT = 2 * BAL_DATAGRAM_MAX /* of a datagram as text, at most */
+    BLI_NGX_SIGNED = 33,                         /* characters of such a header: an id and its signature */
+    BLI_NGX_DATAGRAM_TEXT = 2 * BAL_DATAGRAM_MAX /* of a datagram as text, at most */
 };
 
-enum bal_ngx_header { BAL_NGX_FROM, BAL_NGX_MOVED, BAL_NGX_REFUSED, BAL_NGX_HEADERS };
+enum bli_ngx_header { BLI_NGX_FROM, BLI_NGX_MOVED, BLI_NGX_REFUSED, BLI_NGX_HEADERS };
 
-struct bal_ngx_address {
+struct bli_ngx_address {
     uint64_t id;
     ngx_str_t name;            /* "127.0.0.1:8080", "unix:/run/app" */
     struct sockaddr *sockaddr; /* of HTTP */
@@ -39,97 +39,97 @@ struct bal_ngx_address {
 };
 
 /* A message that is genuine and for us, and where it came from. */
-struct bal_ngx_datagram {
+struct bli_ngx_datagram {
     struct bal_message message;
     ngx_sockaddr_t from;
     socklen_t fromlen;
 };
 
-struct bal_ngx_zone;
+struct bli_ngx_zone;
 
-struct bal_ngx_transport {
-    struct bal_ngx_address own;  /* as the others know it */
-    ngx_array_t others;          /* of struct bal_ngx_address, by id */
+struct bli_ngx_transport {
+    struct bli_ngx_address own;  /* as the others know it */
+    ngx_array_t others;          /* of struct bli_ngx_address, by id */
     const struct bal_keys *keys; /* signs with the first, accepts both */
     uint32_t max_members;        /* that may join */
     bool has_remote_peer;        /* an address is not of this machine */
-    struct bal_ngx_zone *zone;
-    struct bal_ngx_transport *socket_owner, *socket_user; /* the transport whose socket it uses; the one that
+    struct bli_ngx_zone *zone;
+    struct bli_ngx_transport *socket_owner, *socket_user; /* the transport whose socket it uses; the one that
                                                              uses its own; or NULL */
     /* Of this process: */
     struct bal_receiver receiver;
-    struct bal_ngx_contacts contacts; /* that have joined, or ask to */
+    struct bli_ngx_contacts contacts; /* that have joined, or ask to */
     ngx_socket_t receive_socket; /* a duplicate of the socket: nginx closes its own when the process shuts
                                     down; or -1 */
-    u_char signed_as[BAL_NGX_HEADERS][BAL_NGX_SIGNED]; /* our signed id in those headers */
+    u_char signed_as[BLI_NGX_HEADERS][BLI_NGX_SIGNED]; /* our signed id in those headers */
 };
 
 /* The id of the role with this address. */
-uint64_t bal_ngx_address_id(const ngx_str_t *name);
+uint64_t bli_ngx_address_id(const ngx_str_t *name);
 /* Of a server that is known already. NULL: it is filled in; else the reason why not. */
-const char *bal_ngx_address_set(ngx_pool_t *pool, const ngx_str_t *name, struct sockaddr *sockaddr,
-                                socklen_t socklen, struct bal_ngx_address *address);
+const char *bli_ngx_address_set(ngx_pool_t *pool, const ngx_str_t *name, struct sockaddr *sockaddr,
+                                socklen_t socklen, struct bli_ngx_address *address);
 /* "HOST:PORT" or "unix:PATH" of an option, resolved; NGX_ERROR: the error has been logged. */
-ngx_int_t bal_ngx_address_parse(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
-                                struct bal_ngx_address *address);
+ngx_int_t bli_ngx_address_parse(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
+                                struct bli_ngx_address *address);
 
 /* The same of `listen=`, which may be all addresses of the machine. */
-ngx_int_t bal_ngx_address_parse_listen(ngx_conf_t *cf, const ngx_str_t *text,
-                                       struct bal_ngx_address *address);
+ngx_int_t bli_ngx_address_parse_listen(ngx_conf_t *cf, const ngx_str_t *text,
+                                       struct bli_ngx_address *address);
 /* When a directive has been read: `own`, of `advertise=`, is how the others know what listens there; without
  * it they know it by `listen`, which must be one address then. */
-ngx_int_t bal_ngx_address_complete(ngx_conf_t *cf, const struct bal_ngx_address *listen,
-                                   struct bal_ngx_address *own);
+ngx_int_t bli_ngx_address_complete(ngx_conf_t *cf, const struct bli_ngx_address *listen,
+                                   struct bli_ngx_address *own);
 
 /* The same of all addresses that a name has, at the end of `addresses`. NGX_DECLINED: the name cannot be
  * resolved now, and its host and port are in *url. */
-ngx_int_t bal_ngx_address_parse_all(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
+ngx_int_t bli_ngx_address_parse_all(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
                                     ngx_array_t *addresses, ngx_url_t *url);
 /* A name may have addresses of IPv4 and of IPv6, but its role is known by only one of them: where a name has
  * addresses of the family of `own`, its others are left out. */
-void bal_ngx_address_prefer_family(const struct bal_ngx_address *own, ngx_array_t *addresses);
+void bli_ngx_address_prefer_family(const struct bli_ngx_address *own, ngx_array_t *addresses);
 
 /* At configuration: datagrams for a zone that has been added. The socket is at `listen`; the others know it
  * as `own`. */
-ngx_int_t bal_ngx_transport_init(ngx_conf_t *cf, struct bal_ngx_transport *transport,
-                                 const struct bal_ngx_address *listen, const struct bal_ngx_address *own,
-                                 const struct bal_keys *keys, struct bal_ngx_zone *zone);
+ngx_int_t bli_ngx_transport_init(ngx_conf_t *cf, struct bli_ngx_transport *transport,
+                                 const struct bli_ngx_address *listen, const struct bli_ngx_address *own,
+                                 const struct bal_keys *keys, struct bli_ngx_zone *zone);
 /* The same at the address, and with the socket, of another transport; a datagram goes to the one that knows
  * its sender. */
-ngx_int_t bal_ngx_transport_share(ngx_conf_t *cf, struct bal_ngx_transport *transport,
-                                  struct bal_ngx_transport *socket_owner, struct bal_ngx_zone *zone);
+ngx_int_t bli_ngx_transport_share(ngx_conf_t *cf, struct bli_ngx_transport *transport,
+                                  struct bli_ngx_transport *socket_owner, struct bli_ngx_zone *zone);
 /* Adds a peer to which messages may be sent; all are added before the first process starts. */
-ngx_int_t bal_ngx_transport_add_peer(struct bal_ngx_transport *transport,
-                                     const struct bal_ngx_address *other);
+ngx_int_t bli_ngx_transport_add_peer(struct bli_ngx_transport *transport,
+                                     const struct bli_ngx_address *other);
 
 /* In the master, when sockets are open: makes the buffer of each of ours large enough for what the fleet may
  * send at once. */
-void bal_ngx_transport_grow_buffers(ngx_cycle_t *cycle);
+void bli_ngx_transport_grow_buffers(ngx_cycle_t *cycle);
 
 /* In a process: starts receiving. */
-void bal_ngx_transport_open(struct bal_ngx_transport *transport, ngx_cycle_t *cycle);
+void bli_ngx_transport_open(struct bli_ngx_transport *transport, ngx_cycle_t *cycle);
 /* Receives pending datagrams now: for requests that still wait in a process that is shutting down. */
-void bal_ngx_transport_receive(struct bal_ngx_transport *transport);
+void bli_ngx_transport_receive(struct bli_ngx_transport *transport);
 /* Datagrams that the kernel has dropped because the socket was full, since it was created. */
-uint64_t bal_ngx_transport_dropped(const struct bal_ngx_transport *transport);
+uint64_t bli_ngx_transport_dropped(const struct bli_ngx_transport *transport);
 /* The peer with this id; NULL: it is not known. */
-const struct bal_ngx_address *bal_ngx_transport_find(const struct bal_ngx_transport *transport, uint64_t id);
+const struct bli_ngx_address *bli_ngx_transport_find(const struct bli_ngx_transport *transport, uint64_t id);
 /* No lock is held. To BAL_EVERYONE: to all that are not `no_broadcast`. */
-void bal_ngx_transport_send(struct bal_ngx_transport *transport, const struct bal_message *message,
+void bli_ngx_transport_send(struct bli_ngx_transport *transport, const struct bal_message *message,
                             uint32_t count);
 
 /* Datagrams that are sent with responses, in hexadecimal digits (load_header.h). The length of the text;
  * whether it is genuine and for us; if not, it has been counted by its receipt. */
-size_t bal_ngx_transport_encode(const struct bal_ngx_transport *transport, const struct bal_message *message,
+size_t bli_ngx_transport_encode(const struct bli_ngx_transport *transport, const struct bal_message *message,
                                 u_char *text);
-bool bal_ngx_transport_decode(struct bal_ngx_transport *transport, const ngx_str_t *text,
+bool bli_ngx_transport_decode(struct bli_ngx_transport *transport, const ngx_str_t *text,
                               struct bal_message *message);
 
 /* The first header of that name; NULL: there is none. */
-const ngx_table_elt_t *bal_ngx_header_find(const ngx_list_t *headers, const ngx_str_t *name);
-const ngx_str_t *bal_ngx_header_name(enum bal_ngx_header header);
+const ngx_table_elt_t *bli_ngx_header_find(const ngx_list_t *headers, const ngx_str_t *name);
+const ngx_str_t *bli_ngx_header_name(enum bli_ngx_header header);
 /* The id in that header; 0: none, or not signed with our key. */
-uint64_t bal_ngx_header_signer(const struct bal_ngx_transport *transport, const ngx_list_t *headers,
-                               enum bal_ngx_header header);
+uint64_t bli_ngx_header_signer(const struct bli_ngx_transport *transport, const ngx_list_t *headers,
+                               enum bli_ngx_header header);
 
 #endif

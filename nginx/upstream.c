@@ -22,12 +22,12 @@ enum {
 /* ---- options ---- */
 
 static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
+    struct bli_ngx_upstream *b = conf;
     b->slots_given = true;
-    return bal_ngx_option_slots(cf, value, "a server", 1000000, &b->min_slots, &b->slots);
+    return bli_ngx_option_slots(cf, value, "a server", 1000000, &b->min_slots, &b->slots);
 }
 
-static bool check_hold(ngx_conf_t *cf, const struct bal_ngx_upstream *b, const char *option) {
+static bool check_hold(ngx_conf_t *cf, const struct bli_ngx_upstream *b, const char *option) {
     if (bal_policy_flags(&b->policy) & BAL_MAY_HOLD)
         return true;
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
@@ -38,25 +38,25 @@ static bool check_hold(ngx_conf_t *cf, const struct bal_ngx_upstream *b, const c
 }
 
 static char *set_hold(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
+    struct bli_ngx_upstream *b = conf;
     if (!check_hold(cf, b, "hold="))
         return NGX_CONF_ERROR;
     b->hold_given = true;
-    if (bal_ngx_option_pair(value, 1 << 24, &b->held, &b->hold))
+    if (bli_ngx_option_pair(value, 1 << 24, &b->held, &b->hold))
         return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, "\"hold=", value,
+    return bli_ngx_option_error(cf, "\"hold=", value,
                                 "hold=N,T: at most N requests wait, for at most T, as in hold=1000,10s");
 }
 
 static char *set_class_limit(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
-    return check_hold(cf, b, "hold.CLASS=") ? bal_ngx_class_limit_set(cf, "hold.", value, b->class_limit)
+    struct bli_ngx_upstream *b = conf;
+    return check_hold(cf, b, "hold.CLASS=") ? bli_ngx_class_limit_set(cf, "hold.", value, b->class_limit)
                                             : NGX_CONF_ERROR;
 }
 
 static char *set_class(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
-    b->class = bal_ngx_option_class(cf, value);
+    struct bli_ngx_upstream *b = conf;
+    b->class = bli_ngx_option_class(cf, value);
     if (!b->class)
         return NGX_CONF_ERROR;
     b->classes = bal_policy_flags(&b->policy) & BAL_TAKES_RANKS ? 2 : BAL_CLASSES_MAX;
@@ -64,63 +64,63 @@ static char *set_class(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 }
 
 static char *set_ejection(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
+    struct bli_ngx_upstream *b = conf;
     if (value->len == 3 && ngx_strncmp(value->data, "off", 3) == 0) {
         b->failures = 0;
         return NGX_CONF_OK;
     }
-    if (bal_ngx_option_pair(value, 1000000, &b->failures, &b->back_off))
+    if (bli_ngx_option_pair(value, 1000000, &b->failures, &b->back_off))
         return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, "\"ejection=", value,
+    return bli_ngx_option_error(cf, "\"ejection=", value,
                                 "off, or ejection=K,T: after K failures in a row for T, as in ejection=3,1s");
 }
 
 static char *set_zone(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
+    struct bli_ngx_upstream *b = conf;
     const ssize_t size = ngx_parse_size(value);
     if (size <= 0)
-        return bal_ngx_option_error(cf, "\"zone=", value, "a size, as in zone=8m");
+        return bli_ngx_option_error(cf, "\"zone=", value, "a size, as in zone=8m");
     b->zone = (size_t)size;
     return NGX_CONF_OK;
 }
 
 static char *set_listen(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
-    return bal_ngx_address_parse_listen(cf, value, &b->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+    struct bli_ngx_upstream *b = conf;
+    return bli_ngx_address_parse_listen(cf, value, &b->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 static char *set_advertise(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
-    return bal_ngx_address_parse(cf, "advertise=", value, &b->own) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+    struct bli_ngx_upstream *b = conf;
+    return bli_ngx_address_parse(cf, "advertise=", value, &b->own) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 static char *set_join(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
-    return bal_ngx_join_set(cf, value, &b->join);
+    struct bli_ngx_upstream *b = conf;
+    return bli_ngx_join_set(cf, value, &b->join);
 }
 
 static char *set_record(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
-    if (bal_ngx_option_number(value->data, value->data + value->len, 0, BAL_NGX_RECORDS_MAX, &b->record))
+    struct bli_ngx_upstream *b = conf;
+    if (bli_ngx_option_number(value->data, value->data + value->len, 0, BLI_NGX_RECORDS_MAX, &b->record))
         return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, "\"record=", value,
+    return bli_ngx_option_error(cf, "\"record=", value,
                                 "the number of requests that are remembered, up to 16777216; 0: none");
 }
 
 static char *set_urgent(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
-    return bal_ngx_option_urgent(cf, value, &b->urgency.percent);
+    struct bli_ngx_upstream *b = conf;
+    return bli_ngx_option_urgent(cf, value, &b->urgency.percent);
 }
 
 static char *set_slow_start(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
+    struct bli_ngx_upstream *b = conf;
     ngx_str_t text = *value;
     const ngx_int_t ms = text.len ? ngx_parse_time(&text, 0) : NGX_ERROR;
     if (b->stations)
-        return bal_ngx_option_error(cf, "\"slow_start=", value,
+        return bli_ngx_option_error(cf, "\"slow_start=", value,
                                     "it with servers that have no stations: leave out one of it and listen=");
     if (ms == NGX_ERROR || ms < 1 || ms > 24 * 3600 * 1000)
-        return bal_ngx_option_error(
+        return bli_ngx_option_error(
             cf, "\"slow_start=", value,
             "the time in which the share of a server that has come back grows, 1ms to 1d, as in "
             "slow_start=30s");
@@ -129,15 +129,15 @@ static char *set_slow_start(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 }
 
 static char *set_abort(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    struct bal_ngx_upstream *b = conf;
-    return bal_ngx_option_abort(cf, value, &b->abort_frees);
+    struct bli_ngx_upstream *b = conf;
+    return bli_ngx_option_abort(cf, value, &b->abort_frees);
 }
 
 static char *set_orca(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    return bal_ngx_orca_set(cf, value, conf);
+    return bli_ngx_orca_set(cf, value, conf);
 }
 
-static const struct bal_ngx_option options[] = {
+static const struct bli_ngx_option options[] = {
     {"slots=", set_slots, false},         {"hold=", set_hold, false},
     {"hold.", set_class_limit, true},     {"class=", set_class, false},
     {"ejection=", set_ejection, false},   {"zone=", set_zone, false},
@@ -171,14 +171,14 @@ static bool names_policy(const ngx_conf_t *cf) {
  * request waits best where any of them can take it. Otherwise slots are not known for sure, and a request
  * goes to the server with the fewest of ours or, where servers report it, of all, unless hold= asks for more.
  */
-static ngx_str_t default_policy(const ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
+static ngx_str_t default_policy(const ngx_conf_t *cf, const struct bli_ngx_upstream *b) {
     const ngx_str_t hold = ngx_string("jiq:else=hold"), least = ngx_string("least-conn:ties=turn");
     const ngx_str_t shortest = ngx_string("jsq");
     return b->stations || has_option(cf, "hold=") ? hold : has_option(cf, "orca=") ? shortest : least;
 }
 
 /* Can this policy run here at all? The check works with a fleet of any size. */
-static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_str_t *text) {
+static char *set_policy(ngx_conf_t *cf, struct bli_ngx_upstream *b, const ngx_str_t *text) {
     const struct bal_dispatcher_config any = {.servers = 1 << 16,
                                               .workers = 1,
                                               .requests = 1,
@@ -211,14 +211,14 @@ static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_st
 
 /* ---- when all servers are known ---- */
 
-bool bal_ngx_uses_weights(const struct bal_ngx_upstream *b) {
+bool bli_ngx_uses_weights(const struct bli_ngx_upstream *b) {
     return bal_policy_flags(&b->now.spec) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS);
 }
 
 /* Weights are for those that compare own counts or choose by them; others would ignore them. */
-static ngx_int_t check_weights(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
+static ngx_int_t check_weights(ngx_conf_t *cf, const struct bli_ngx_upstream *b) {
     const ngx_http_upstream_server_t *server = b->us->servers->elts;
-    if (bal_ngx_uses_weights(b))
+    if (bli_ngx_uses_weights(b))
         return NGX_OK;
     for (ngx_uint_t i = 0; i < b->us->servers->nelts; i++)
         if (server[i].weight != 1) {
@@ -235,12 +235,12 @@ static ngx_int_t check_weights(ngx_conf_t *cf, const struct bal_ngx_upstream *b)
 
 /* `sticky` of nginx (since 1.29.6) requests the server of a session from the balancing method, which ours
  * does not support. */
-static ngx_int_t check_sticky(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
+static ngx_int_t check_sticky(ngx_conf_t *cf, const struct bli_ngx_upstream *b) {
     ngx_module_t *const *module = cf->cycle->modules;
     while (*module && ngx_strcmp((*module)->name, "ngx_http_upstream_sticky_module") != 0)
         module++;
     void *const *conf = *module ? b->us->srv_conf[(*module)->ctx_index] : NULL;
-    if (!conf || !bal_ngx_sticky_is_used(conf))
+    if (!conf || !bli_ngx_sticky_is_used(conf))
         return NGX_OK;
     ngx_log_error(
         NGX_LOG_EMERG, cf->log, 0,
@@ -251,9 +251,9 @@ static ngx_int_t check_sticky(ngx_conf_t *cf, const struct bal_ngx_upstream *b) 
 }
 
 /* With `zone` Angie expects its own record of a request where ours is. */
-ngx_int_t bal_ngx_check_zone(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t *us, const char *directive,
+ngx_int_t bli_ngx_check_zone(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t *us, const char *directive,
                              const ngx_str_t *file, ngx_uint_t line) {
-#if BAL_NGX_ANGIE
+#if BLI_NGX_ANGIE
     if (us->shm_zone) {
         ngx_log_error(
             NGX_LOG_EMERG, cf->log, 0,
@@ -269,11 +269,11 @@ ngx_int_t bal_ngx_check_zone(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t 
 }
 
 /* The station of a server must be known by its address from the start. */
-static ngx_int_t check_names(ngx_conf_t *cf, struct bal_ngx_upstream *b) {
-    b->resolves = bal_ngx_resolved_is_used(b->us);
+static ngx_int_t check_names(ngx_conf_t *cf, struct bli_ngx_upstream *b) {
+    b->resolves = bli_ngx_resolved_is_used(b->us);
     if (!b->resolves || !b->stations) {
         b->resolves |= b->names != NULL;
-        return bal_ngx_names_check(cf, b);
+        return bli_ngx_names_check(cf, b);
     }
     ngx_log_error(
         NGX_LOG_EMERG, cf->log, 0,
@@ -313,7 +313,7 @@ static double compared(const struct bal_policy_spec *policy) {
 }
 
 /* Weights are speeds: a policy that compares few servers may send too much to slow ones. */
-static ngx_int_t warn_of_instability(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
+static ngx_int_t warn_of_instability(ngx_conf_t *cf, const struct bli_ngx_upstream *b) {
     const ngx_http_upstream_server_t *server = b->us->servers->elts;
     const double d = compared(&b->policy);
     ngx_uint_t count = 0;
@@ -341,28 +341,28 @@ static ngx_int_t warn_of_instability(ngx_conf_t *cf, const struct bal_ngx_upstre
 }
 
 static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us) {
-    struct bal_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_module);
+    struct bli_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_module);
     if (ngx_http_upstream_init_round_robin(cf, us) != NGX_OK || check_weights(cf, b) != NGX_OK ||
-        check_sticky(cf, b) != NGX_OK || bal_ngx_check_zone(cf, us, "ballast", &b->file, b->line) != NGX_OK ||
+        check_sticky(cf, b) != NGX_OK || bli_ngx_check_zone(cf, us, "ballast", &b->file, b->line) != NGX_OK ||
         check_names(cf, b) != NGX_OK || warn_of_instability(cf, b) != NGX_OK)
         return NGX_ERROR;
-    if (b->stations && bal_ngx_join_complete(cf, &b->own, bal_ngx_keys(cf), &b->join) != NGX_OK)
+    if (b->stations && bli_ngx_join_complete(cf, &b->own, bli_ngx_keys(cf), &b->join) != NGX_OK)
         return NGX_ERROR;
     const ngx_http_upstream_rr_peers_t *rr_peers = us->peer.data;
     for (b->peer_sets = 0; rr_peers && b->peer_sets < PEER_SETS; rr_peers = rr_peers->next, b->peer_sets++) {
-        if (bal_ngx_peers_init(cf, &b->peers[b->peer_sets], b, rr_peers, b->peer_sets > 0) != NGX_OK)
+        if (bli_ngx_peers_init(cf, &b->peers[b->peer_sets], b, rr_peers, b->peer_sets > 0) != NGX_OK)
             return NGX_ERROR;
         b->tries += rr_peers->tries;
     }
-    if (b->check && bal_ngx_check_complete(cf, b, us->peer.data) != NGX_OK)
+    if (b->check && bli_ngx_check_complete(cf, b, us->peer.data) != NGX_OK)
         return NGX_ERROR;
-    us->peer.init = bal_ngx_peer_init;
+    us->peer.init = bli_ngx_peer_init;
     return NGX_OK;
 }
 
 /* A server with slots=1 gets one request at a time: too small a number throttles it, and the right one cannot
  * be guessed. Stations know their own. */
-static char *check_slots(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
+static char *check_slots(ngx_conf_t *cf, const struct bli_ngx_upstream *b) {
     if (b->min_slots && b->stations) {
         ngx_conf_log_error(
             NGX_LOG_EMERG, cf, 0,
@@ -389,7 +389,7 @@ static bool needs_quotes(const ngx_str_t *text) {
 }
 
 /* Keeps the options of the directive as a configuration has them. False: out of memory. */
-static bool keep_options(ngx_conf_t *cf, struct bal_ngx_upstream *b) {
+static bool keep_options(ngx_conf_t *cf, struct bli_ngx_upstream *b) {
     const ngx_str_t *text = cf->args->elts;
     const ngx_uint_t first = b->default_policy ? 1 : 2;
     size_t room = 1;
@@ -414,8 +414,8 @@ static bool keep_options(ngx_conf_t *cf, struct bal_ngx_upstream *b) {
     return at != NULL;
 }
 
-char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
-    struct bal_ngx_upstream *b = conf;
+char *bli_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
+    struct bli_ngx_upstream *b = conf;
     const ngx_str_t *text = cf->args->elts;
     const ngx_str_t joined = ngx_string("join");
     (void)command;
@@ -436,23 +436,23 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     b->held = HELD; /* whatever the policy is: it may be another one at run time */
     b->hold = HOLD_MS;
     for (ngx_uint_t i = b->default_policy ? 1 : 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
+        result = bli_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
                                     "slots=, hold=, hold.CLASS=, class=, ejection=, slow_start=, zone=, "
                                     "listen=, advertise=, join=, orca=, record=, abort= or urgent=");
     if (result == NGX_CONF_OK && !keep_options(cf, b))
         result = NGX_CONF_ERROR;
     if (result == NGX_CONF_OK && b->join.most && !b->stations)
         result = (char *)"has join= without listen=, where stations are heard";
-    if (result == NGX_CONF_OK && b->join.most && !bal_ngx_names_add_placeholder(cf, b->us, &joined, 1, false))
+    if (result == NGX_CONF_OK && b->join.most && !bli_ngx_names_add_placeholder(cf, b->us, &joined, 1, false))
         result = NGX_CONF_ERROR;
-    if (result == NGX_CONF_OK && bal_ngx_address_complete(cf, &b->listen, &b->own) != NGX_OK)
+    if (result == NGX_CONF_OK && bli_ngx_address_complete(cf, &b->listen, &b->own) != NGX_OK)
         result = NGX_CONF_ERROR;
     if (result == NGX_CONF_OK)
-        result = bal_ngx_class_limits_check(cf, "hold.", "hold=", b->class_limit, b->classes, b->held);
+        result = bli_ngx_class_limits_check(cf, "hold.", "hold=", b->class_limit, b->classes, b->held);
     if (result == NGX_CONF_OK)
         result = check_slots(cf, b);
     if (result == NGX_CONF_OK)
-        result = bal_ngx_option_check_urgent(cf, b->urgency.percent, b->class);
+        result = bli_ngx_option_check_urgent(cf, b->urgency.percent, b->class);
     if (result == NGX_CONF_OK && bal_policy_flags(&b->policy) & BAL_TAKES_RANKS && !b->class)
         ngx_conf_log_error(
             NGX_LOG_WARN, cf, 0,
@@ -463,13 +463,13 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     b->us->flags = NGX_HTTP_UPSTREAM_CREATE | NGX_HTTP_UPSTREAM_WEIGHT | NGX_HTTP_UPSTREAM_MAX_CONNS |
                    NGX_HTTP_UPSTREAM_MAX_FAILS | NGX_HTTP_UPSTREAM_FAIL_TIMEOUT | NGX_HTTP_UPSTREAM_DOWN |
                    NGX_HTTP_UPSTREAM_BACKUP;
-#if BAL_NGX_RESOLVES
+#if BLI_NGX_RESOLVES
     b->us->flags |= NGX_HTTP_UPSTREAM_MODIFY;
 #endif
     return result;
 }
 
-void bal_ngx_upstream_log_default(const struct bal_ngx_upstream *b, ngx_log_t *log) {
+void bli_ngx_upstream_log_default(const struct bli_ngx_upstream *b, ngx_log_t *log) {
     ngx_log_error(
         NGX_LOG_NOTICE, log, 0,
         "ballast: upstream \"%V\" names no policy, and %s is used: an idle server, else %s, in %V:%ui",

@@ -19,7 +19,7 @@ enum { PEER_SETS = 2, POLICY_TEXT = 256, DECISION_BUCKETS = 31, DECISION_SHARE =
 /* ---- servers ---- */
 
 /* As this process knows it. */
-struct bal_ngx_server {
+struct bli_ngx_server {
     ngx_str_t name; /* of its address, terminated; by which the block knows it */
     struct sockaddr *sockaddr;
     socklen_t socklen;
@@ -36,12 +36,12 @@ struct bal_ngx_server {
 };
 
 /* Decisions that took 2^i to 2^(i+1) ns, and how long all of them took. */
-struct bal_ngx_decisions {
+struct bli_ngx_decisions {
     uint64_t bucket[DECISION_BUCKETS], sum_ns;
 };
 
 /* In shared memory, in front of the core's block. */
-struct bal_ngx_shared {
+struct bli_ngx_shared {
     uint64_t version;           /* one more whenever an index may mean another server */
     uint64_t servers;           /* a hash of the configuration that was applied */
     uint64_t untracked;         /* requests that were sent without being counted */
@@ -49,70 +49,70 @@ struct bal_ngx_shared {
     uint32_t unheard;           /* it has been logged that all stations are silent */
     /* Each process in a row of its own; one decision in DECISION_SHARE is measured, because reading the clock
      * takes a good part of the time of a decision. */
-    struct bal_ngx_decisions decisions[BAL_WORKERS_MAX];
+    struct bli_ngx_decisions decisions[BAL_WORKERS_MAX];
     uint8_t logged_state[]; /* by index: the last logged state of ejection, max_fails and silence */
 };
 
 /* Changes of stations to be logged after the lock is released. */
-struct bal_ngx_silence {
+struct bli_ngx_silence {
     uint32_t stations, silent;      /* of servers that are not down */
     uint32_t fallen, risen;         /* silent since the last time; no longer silent */
     char names[4][BAL_SERVER_NAME]; /* of the first that have fallen silent */
-    enum { BAL_NGX_AS_BEFORE, BAL_NGX_UNHEARD, BAL_NGX_HEARD_AGAIN } change; /* of all together */
+    enum { BLI_NGX_AS_BEFORE, BLI_NGX_UNHEARD, BLI_NGX_HEARD_AGAIN } change; /* of all together */
 };
 
 /* Which server an index means to this process. */
-struct bal_ngx_known {
-    struct bal_ngx_server *server;
-    struct bal_ngx_foreign *foreign; /* memory for one of a newer configuration; NULL: not needed yet */
+struct bli_ngx_known {
+    struct bli_ngx_server *server;
+    struct bli_ngx_foreign *foreign; /* memory for one of a newer configuration; NULL: not needed yet */
     uint64_t version;                /* of the list of servers; 0: it has not been looked up */
 };
 
 /* Servers of an upstream among which a policy chooses: either the primary or the backup servers. */
-struct bal_ngx_peers {
-    struct bal_ngx_zone zone;
-    struct bal_ngx_upstream *upstream;
+struct bli_ngx_peers {
+    struct bli_ngx_zone zone;
+    struct bli_ngx_upstream *upstream;
     struct bal_dispatcher_config config;
-    ngx_array_t servers; /* of struct bal_ngx_server *, by name */
-    struct bal_ngx_transport transport;
+    ngx_array_t servers; /* of struct bli_ngx_server *, by name */
+    struct bli_ngx_transport transport;
     /* Of this process: */
     struct bal_dispatcher *d;
-    struct bal_ngx_shared *shared;
-    struct bal_ngx_records *records;
-    struct bal_ngx_history *history;
-    struct bal_ngx_known *known;               /* by number */
+    struct bli_ngx_shared *shared;
+    struct bli_ngx_records *records;
+    struct bli_ngx_history *history;
+    struct bli_ngx_known *known;               /* by number */
     struct bal_dispatcher_server *server_list; /* our servers as passed to the block, and their hash */
     uint64_t server_list_hash;
     uint32_t server_list_count;
     bool unlisted, unapplied;       /* the list must be made again; and applied to the block */
     uint64_t changes_listed;        /* the generation of changes at run time that the list has */
     char (*added)[BAL_SERVER_NAME]; /* names of servers that were added; NULL: none can be */
-    struct bal_ngx_foreign **extra; /* those that were added or have joined, for choosing without counting ...
+    struct bli_ngx_foreign **extra; /* those that were added or have joined, for choosing without counting ...
                                      */
     uint32_t extras;                /* ... so many; NULL: there can be none */
     struct bal_member *member_list; /* memory for those that have joined */
     uint64_t members_listed;        /* the version of them that `extra` has */
     uint32_t tries;                 /* servers in the list that may be chosen */
     bool backed;                    /* there were backup servers when the list was made */
-    ngx_rbtree_t waiting;           /* struct bal_ngx_peer_data by ticket */
-    struct bal_ngx_resolved *names; /* of servers that are looked up while nginx runs; NULL: none is */
+    ngx_rbtree_t waiting;           /* struct bli_ngx_peer_data by ticket */
+    struct bli_ngx_resolved *names; /* of servers that are looked up while nginx runs; NULL: none is */
     ngx_rbtree_node_t sentinel;
-    struct bal_ngx_silence silence;
-    struct bal_ngx_checker *checker; /* of health checks; NULL: not needed yet */
-    ngx_queue_t sent;                /* struct bal_ngx_peer_data, of this process; with stations */
+    struct bli_ngx_silence silence;
+    struct bli_ngx_checker *checker; /* of health checks; NULL: not needed yet */
+    ngx_queue_t sent;                /* struct bli_ngx_peer_data, of this process; with stations */
     uint32_t *slots_logged;          /* by number, in shared memory; NULL: slots are given */
     uint32_t decisions;              /* so far */
     time_t untracked_logged_at;      /* when untracked requests were last logged */
 };
 
 /* A policy and its canonical text. */
-struct bal_ngx_policy {
+struct bli_ngx_policy {
     struct bal_policy_spec spec;
     char text[POLICY_TEXT];
 };
 
 /* The directive. Zeroed: there is none in this upstream. */
-struct bal_ngx_upstream {
+struct bli_ngx_upstream {
     ngx_http_upstream_srv_conf_t *us;
     ngx_str_t file; /* where the directive stands */
     ngx_uint_t line;
@@ -120,7 +120,7 @@ struct bal_ngx_upstream {
     char text[POLICY_TEXT];    /* of the policy, canonical */
     bool default_policy;       /* the directive names none */
     ngx_str_t options;         /* all else in it, as it stands there */
-    struct bal_ngx_policy now; /* the one that is used: that of the configuration, or of ballast_api */
+    struct bli_ngx_policy now; /* the one that is used: that of the configuration, or of ballast_api */
     char wanted[POLICY_TEXT];  /* of this process: as last read from the changes */
     ngx_uint_t slots;
     ngx_uint_t min_slots;               /* not 0: slots are found, from so many on */
@@ -134,96 +134,96 @@ struct bal_ngx_upstream {
     ngx_msec_t back_off;
     ngx_http_complex_value_t *class;
     ngx_uint_t classes;
-    struct bal_ngx_urgency urgency;
+    struct bli_ngx_urgency urgency;
     ngx_uint_t record; /* requests that are recorded */
     bool slots_given;  /* slots= is given, and holds also for requests of clients that have gone ... */
     bool abort_frees;  /* ... unless servers notice that */
     size_t zone;       /* bytes; 0: as many as connections may need */
     bool stations;     /* servers have stations; messages to them are sent from ... */
-    struct bal_ngx_address listen; /* ... here; the others know it by this address: */
-    struct bal_ngx_address own;
+    struct bli_ngx_address listen; /* ... here; the others know it by this address: */
+    struct bli_ngx_address own;
     struct bal_join_config join; /* stations that are not listed */
     ngx_uint_t peer_sets;
-    struct bal_ngx_peers peers[PEER_SETS];
+    struct bli_ngx_peers peers[PEER_SETS];
     ngx_uint_t tries;            /* servers that are not down */
     bool resolves;               /* names of servers are looked up while nginx runs */
-    ngx_array_t *names;          /* of ballast_server: struct bal_ngx_name *; NULL: none */
-    struct bal_ngx_check *check; /* NULL: no health checks */
+    ngx_array_t *names;          /* of ballast_server: struct bli_ngx_name *; NULL: none */
+    struct bli_ngx_check *check; /* NULL: no health checks */
     ngx_msec_t slow_start;       /* 0: servers start at once */
 };
 
 /* ---- peers.c ---- */
 
 /* In the configuration: from nginx's own list. */
-ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct bal_ngx_upstream *upstream,
+ngx_int_t bli_ngx_peers_init(ngx_conf_t *cf, struct bli_ngx_peers *peers, struct bli_ngx_upstream *upstream,
                              const ngx_http_upstream_rr_peers_t *rr_peers, bool backup);
 /* The server with this index. The lock of the zone must be held. NULL: its name cannot be read. */
-struct bal_ngx_server *bal_ngx_peers_server(struct bal_ngx_peers *peers, uint32_t number);
+struct bli_ngx_server *bli_ngx_peers_server(struct bli_ngx_peers *peers, uint32_t number);
 /* One that is not down, in turn by weight, of our configuration, added at run time or joined: for when
  * requests cannot be counted. Not `failed` (or NULL), if there is another one. NULL: all are down. */
-struct bal_ngx_server *bal_ngx_peers_untracked_server(struct bal_ngx_peers *peers,
-                                                      const struct bal_ngx_server *failed);
+struct bli_ngx_server *bli_ngx_peers_untracked_server(struct bli_ngx_peers *peers,
+                                                      const struct bli_ngx_server *failed);
 /* The i-th server of which this process knows without the block; NULL behind the last. Not those that were
  * added at run time. */
-struct bal_ngx_server *bal_ngx_peers_own_server(const struct bal_ngx_peers *peers, ngx_uint_t i);
+struct bli_ngx_server *bli_ngx_peers_own_server(const struct bli_ngx_peers *peers, ngx_uint_t i);
 /* Applies what has changed, of names and at run time, to the list and to the block, if that can be done now.
  */
-void bal_ngx_peers_update(struct bal_ngx_peers *peers, uint64_t now);
+void bli_ngx_peers_update(struct bli_ngx_peers *peers, uint64_t now);
 /* Servers that a request of this upstream may try. */
-ngx_uint_t bal_ngx_peers_tries(const struct bal_ngx_upstream *upstream);
+ngx_uint_t bli_ngx_peers_tries(const struct bli_ngx_upstream *upstream);
 /* How nginx writes the address "IP:PORT", "IP" or "unix:PATH"; false: it is none. */
-bool bal_ngx_peers_name_server(ngx_pool_t *pool, const char *text, char name[BAL_SERVER_NAME]);
+bool bli_ngx_peers_name_server(ngx_pool_t *pool, const char *text, char name[BAL_SERVER_NAME]);
 /* A decision has taken so long. */
-void bal_ngx_peers_add_decision_time(struct bal_ngx_peers *peers, uint64_t ns);
+void bli_ngx_peers_add_decision_time(struct bli_ngx_peers *peers, uint64_t ns);
 
 /* ---- resolved_servers.c: servers whose names are looked up while nginx runs ---- */
 
 /* At configuration: does one of nginx's servers use `resolve`? */
-bool bal_ngx_resolved_is_used(const ngx_http_upstream_srv_conf_t *us);
+bool bli_ngx_resolved_is_used(const ngx_http_upstream_srv_conf_t *us);
 /* In this process. NULL: out of memory. */
-struct bal_ngx_resolved *bal_ngx_resolved_new(ngx_pool_t *pool, uint32_t room);
+struct bli_ngx_resolved *bli_ngx_resolved_new(ngx_pool_t *pool, uint32_t room);
 /* Copies the present list, if it has changed since the last copy; returns whether it has. The lock must not
  * be held. */
-bool bal_ngx_resolved_update(struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers);
+bool bli_ngx_resolved_update(struct bli_ngx_resolved *names, const struct bli_ngx_peers *peers);
 /* All of it could be copied; it has changed since, or could not be. */
-bool bal_ngx_resolved_is_complete(const struct bal_ngx_resolved *names);
-bool bal_ngx_resolved_is_old(const struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers);
+bool bli_ngx_resolved_is_complete(const struct bli_ngx_resolved *names);
+bool bli_ngx_resolved_is_old(const struct bli_ngx_resolved *names, const struct bli_ngx_peers *peers);
 /* The i-th of them as this process knows it, for choosing without counting; NULL behind the last. It may
  * become another one when they are copied again. */
-struct bal_ngx_server *bal_ngx_resolved_server(struct bal_ngx_resolved *names, ngx_uint_t i);
+struct bli_ngx_server *bli_ngx_resolved_server(struct bli_ngx_resolved *names, ngx_uint_t i);
 /* What was copied last: at most `room` servers. */
-uint32_t bal_ngx_resolved_list(const struct bal_ngx_resolved *names, struct bal_dispatcher_server *servers);
+uint32_t bli_ngx_resolved_list(const struct bli_ngx_resolved *names, struct bal_dispatcher_server *servers);
 
 /* ---- a request ---- */
 
-enum bal_ngx_peer_state {
-    BAL_PEER_NEW,       /* at no server, nothing to be released */
-    BAL_PEER_SENT,      /* its ticket is under way */
-    BAL_PEER_UNTRACKED, /* at a server, not counted */
-    BAL_PEER_WAITING,   /* its ticket waits */
-    BAL_PEER_DECIDED,   /* it has waited and may go to its server */
-    BAL_PEER_REFUSED,   /* it may not wait, or not any longer */
-    BAL_PEER_FAILED,    /* nginx has released its server, and may request another one at once */
+enum bli_ngx_peer_state {
+    BLI_PEER_NEW,       /* at no server, nothing to be released */
+    BLI_PEER_SENT,      /* its ticket is under way */
+    BLI_PEER_UNTRACKED, /* at a server, not counted */
+    BLI_PEER_WAITING,   /* its ticket waits */
+    BLI_PEER_DECIDED,   /* it has waited and may go to its server */
+    BLI_PEER_REFUSED,   /* it may not wait, or not any longer */
+    BLI_PEER_FAILED,    /* nginx has released its server, and may request another one at once */
 };
 
 /* What most requests never need. */
-struct bal_ngx_wait {
-    struct bal_ngx_peer_data *peer;
-    struct bal_ngx_placeholder placeholder;
+struct bli_ngx_wait {
+    struct bli_ngx_peer_data *peer;
+    struct bli_ngx_placeholder placeholder;
     ngx_event_t deferred_event; /* work that must not be done inside nginx's calls */
     ngx_rbtree_node_t node;     /* of those that wait, by ticket */
     uint64_t retry_ns;          /* of one that is refused; 0: it is not known */
 };
 
 /* Every request has one, in its pool, so keep it small. */
-struct bal_ngx_peer_data {
+struct bli_ngx_peer_data {
     ngx_http_request_t *request;
     ngx_http_upstream_t *u;
-    struct bal_ngx_upstream *upstream;
-    struct bal_ngx_peers *peers;
-    struct bal_ngx_server *server; /* the last one ... */
+    struct bli_ngx_upstream *upstream;
+    struct bli_ngx_peers *peers;
+    struct bli_ngx_server *server; /* the last one ... */
     ngx_str_t *name;           /* ... and its name, which stays when the server's index gets another one */
-    struct bal_ngx_wait *wait; /* NULL: not needed yet */
+    struct bli_ngx_wait *wait; /* NULL: not needed yet */
     ngx_queue_t link;          /* with stations: among those of its tier that are at servers */
     uint64_t ticket;
     uint64_t began_ns;  /* when it came */
@@ -233,9 +233,9 @@ struct bal_ngx_peer_data {
     uint32_t number; /* of the server ... */
     uint32_t length; /* ... and how many were there when it was chosen */
     uint8_t rank;
-    uint8_t state;    /* enum bal_ngx_peer_state */
+    uint8_t state;    /* enum bli_ngx_peer_state */
     uint8_t reason;   /* enum bal_reason of the last decision */
-    uint8_t outcome;  /* enum bal_outcome, of BAL_PEER_FAILED */
+    uint8_t outcome;  /* enum bal_outcome, of BLI_PEER_FAILED */
     bool untracked;   /* the last choice was not counted */
     bool local_error; /* the error was not the server's */
     bool linked;
@@ -244,58 +244,58 @@ struct bal_ngx_peer_data {
 
 /* ---- peer.c ---- */
 
-ngx_int_t bal_ngx_peer_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t *us);
+ngx_int_t bli_ngx_peer_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t *us);
 /* The last choice that was made for this request, NULL: none was. */
-const struct bal_ngx_peer_data *bal_ngx_peer_of(const ngx_http_request_t *r);
+const struct bli_ngx_peer_data *bli_ngx_peer_of(const ngx_http_request_t *r);
 /* What it needs to wait, or for something to be done later; NULL: there is no memory. */
-struct bal_ngx_wait *bal_ngx_peer_get_wait(struct bal_ngx_peer_data *peer);
-/* Those that wait for the answer of a station which has been silent for BAL_NGX_LOST_MS go elsewhere, if they
+struct bli_ngx_wait *bli_ngx_peer_get_wait(struct bli_ngx_peer_data *peer);
+/* Those that wait for the answer of a station which has been silent for BLI_NGX_LOST_MS go elsewhere, if they
  * may be tried again. */
-enum { BAL_NGX_LOST_MS = 2000 };
-void bal_ngx_peer_time_out_lost(struct bal_ngx_peers *peers, uint64_t now);
+enum { BLI_NGX_LOST_MS = 2000 };
+void bli_ngx_peer_time_out_lost(struct bli_ngx_peers *peers, uint64_t now);
 /* Releases the ticket, if there is one: the client has gone, or the request was sent to no server. */
-void bal_ngx_peer_cancel(struct bal_ngx_peer_data *peer);
+void bli_ngx_peer_cancel(struct bli_ngx_peer_data *peer);
 
 /* ---- hold_queue.c ---- */
 
 /* Called inside nginx's peer.get: the request waits for a decision, or is refused. Returns what peer.get
  * shall return. */
-ngx_int_t bal_ngx_hold_request(struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc);
+ngx_int_t bli_ngx_hold_request(struct bli_ngx_peer_data *peer, ngx_peer_connection_t *pc);
 /* Processes new decisions of a tier. No lock may be held. */
-void bal_ngx_hold_process_decisions(struct bal_ngx_peers *peers);
+void bli_ngx_hold_process_decisions(struct bli_ngx_peers *peers);
 /* It does not wait any longer, whatever comes. */
-void bal_ngx_hold_remove(struct bal_ngx_peer_data *peer);
+void bli_ngx_hold_remove(struct bli_ngx_peer_data *peer);
 /* Runs what was deferred until nginx's own calls have returned, for WAITING and REFUSED. */
-void bal_ngx_hold_run_deferred(struct bal_ngx_peer_data *peer);
+void bli_ngx_hold_run_deferred(struct bli_ngx_peer_data *peer);
 
 /* ---- policy_change.c: the policy at run time ---- */
 
 /* Can the upstream have this policy, without a reload? */
-enum bal_code bal_ngx_policy_check(const struct bal_ngx_upstream *upstream, const char *text,
-                                   struct bal_ngx_policy *policy, struct bal_error *err);
+enum bal_code bli_ngx_policy_check(const struct bli_ngx_upstream *upstream, const char *text,
+                                   struct bli_ngx_policy *policy, struct bal_error *err);
 /* This one is wanted in place of the configured one; NULL: none is. One that cannot be used is logged, once,
  * when the caller writes the journal. */
-void bal_ngx_policy_update(struct bal_ngx_upstream *upstream, const char *text);
+void bli_ngx_policy_update(struct bli_ngx_upstream *upstream, const char *text);
 
 /* ---- the others ---- */
 
 /* The keys of `ballast_key`, or the public default key. */
-const struct bal_keys *bal_ngx_keys(ngx_conf_t *cf);
+const struct bal_keys *bli_ngx_keys(ngx_conf_t *cf);
 
-static inline const char *bal_ngx_upstream_name(const struct bal_ngx_upstream *upstream) {
+static inline const char *bli_ngx_upstream_name(const struct bli_ngx_upstream *upstream) {
     return (const char *)upstream->us->host.data; /* a word of the configuration is terminated */
 }
 /* The policy looks at the weights of servers. */
-bool bal_ngx_uses_weights(const struct bal_ngx_upstream *upstream);
-char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
+bool bli_ngx_uses_weights(const struct bli_ngx_upstream *upstream);
+char *bli_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 /* Logs which policy was chosen where none is named. */
 /* `zone` of nginx is possible with both directives, but for Angie. */
-ngx_int_t bal_ngx_check_zone(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t *us, const char *directive,
+ngx_int_t bli_ngx_check_zone(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t *us, const char *directive,
                              const ngx_str_t *file, ngx_uint_t line);
-void bal_ngx_upstream_log_default(const struct bal_ngx_upstream *upstream, ngx_log_t *log);
-ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf);
+void bli_ngx_upstream_log_default(const struct bli_ngx_upstream *upstream, ngx_log_t *log);
+ngx_int_t bli_ngx_variables_add(ngx_conf_t *cf);
 /* One word each, for logs whose fields are words. */
-const char *bal_ngx_reason_name(enum bal_reason reason);
+const char *bli_ngx_reason_name(enum bal_reason reason);
 
 extern ngx_module_t ngx_http_ballast_module;
 

@@ -24,7 +24,7 @@ static ngx_int_t set_nothing(ngx_http_variable_value_t *v) {
 
 /* Where a request will go to: proxy_pass names it, or a variable there does. While the variables of
  * proxy_pass itself are read, and when they yield no address, it is unknown. */
-static const struct bal_ngx_upstream *upstream_of(const ngx_http_request_t *r) {
+static const struct bli_ngx_upstream *upstream_of(const ngx_http_request_t *r) {
     const ngx_http_upstream_t *u = r->upstream;
     const ngx_http_upstream_main_conf_t *conf = ngx_http_get_module_main_conf(r, ngx_http_upstream_module);
     ngx_http_upstream_srv_conf_t *const *us = conf->upstreams.elts;
@@ -37,12 +37,12 @@ static const struct bal_ngx_upstream *upstream_of(const ngx_http_request_t *r) {
 }
 
 static ngx_int_t get_server(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
+    const struct bli_ngx_peer_data *peer = bli_ngx_peer_of(r);
     (void)data;
     return peer && peer->name ? set_text(v, peer->name->data, peer->name->len) : set_nothing(v);
 }
 
-const char *bal_ngx_reason_name(enum bal_reason reason) {
+const char *bli_ngx_reason_name(enum bal_reason reason) {
     static const char *const names[BAL_REASONS] = {
         [BAL_REASON_TOKEN] = "token",      [BAL_REASON_ELSE] = "else",      [BAL_REASON_RETRY] = "retry",
         [BAL_REASON_HELD] = "held",        [BAL_REASON_NONE_OPEN] = "none", [BAL_REASON_NO_ROOM] = "full",
@@ -52,13 +52,13 @@ const char *bal_ngx_reason_name(enum bal_reason reason) {
 }
 
 static ngx_int_t get_reason(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
+    const struct bli_ngx_peer_data *peer = bli_ngx_peer_of(r);
     (void)data;
     if (!peer)
         return set_nothing(v);
-    const char *name = bal_ngx_reason_name((enum bal_reason)peer->reason);
+    const char *name = bli_ngx_reason_name((enum bal_reason)peer->reason);
     if (peer->untracked)
-        name = bal_ngx_reason_name(BAL_REASON_LEDGER);
+        name = bli_ngx_reason_name(BAL_REASON_LEDGER);
     else if (peer->peers != peer->upstream->peers && peer->server)
         name = "backup";
     return set_text(v, name, strlen(name));
@@ -73,7 +73,7 @@ static ngx_int_t set_formatted(ngx_http_request_t *r, ngx_http_variable_value_t 
 }
 
 static ngx_int_t get_length(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
+    const struct bli_ngx_peer_data *peer = bli_ngx_peer_of(r);
     (void)data;
     if (!peer || !peer->server || peer->untracked)
         return set_nothing(v);
@@ -86,24 +86,24 @@ static ngx_int_t set_time(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
 
 /* In wall clock time: now, minus the time since. */
 static ngx_int_t get_start(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
+    const struct bli_ngx_peer_data *peer = bli_ngx_peer_of(r);
     struct timespec now;
     (void)data;
     if (!peer || !peer->began_ns)
         return set_nothing(v);
     clock_gettime(CLOCK_REALTIME, &now);
     return set_time(
-        r, v, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - (bal_ngx_now() - peer->began_ns));
+        r, v, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - (bli_ngx_now() - peer->began_ns));
 }
 
 static ngx_int_t get_time(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
+    const struct bli_ngx_peer_data *peer = bli_ngx_peer_of(r);
     (void)data;
     return peer && peer->took_ns ? set_time(r, v, peer->took_ns) : set_nothing(v);
 }
 
 static ngx_int_t get_wait(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
+    const struct bli_ngx_peer_data *peer = bli_ngx_peer_of(r);
     (void)data;
     return peer ? set_time(r, v, peer->waited_ns) : set_nothing(v);
 }
@@ -111,7 +111,7 @@ static ngx_int_t get_wait(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
 /* How many requests the server has at most, where a limit is kept here: by policies that let others wait. The
  * limits of stations are not known here, and one that is found changes. */
 static ngx_int_t get_slots(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
+    const struct bli_ngx_peer_data *peer = bli_ngx_peer_of(r);
     (void)data;
     if (!peer || !peer->server || peer->untracked || peer->upstream->stations || peer->upstream->min_slots ||
         !(bal_policy_flags(&peer->upstream->now.spec) & BAL_MAY_HOLD))
@@ -120,28 +120,28 @@ static ngx_int_t get_slots(ngx_http_request_t *r, ngx_http_variable_value_t *v, 
 }
 
 static ngx_int_t get_class(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
+    const struct bli_ngx_peer_data *peer = bli_ngx_peer_of(r);
     (void)data;
     return peer ? set_formatted(r, v, "%uL", peer->rank, 0) : set_nothing(v);
 }
 
 /* For the header Ballast-From of a request that is being made, before a server has been chosen. */
 static ngx_int_t get_from(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_upstream *upstream = r->upstream ? upstream_of(r) : NULL;
+    const struct bli_ngx_upstream *upstream = r->upstream ? upstream_of(r) : NULL;
     (void)data;
     if (!upstream || !upstream->stations)
         return set_nothing(v);
-    return set_text(v, upstream->peers[0].transport.signed_as[BAL_NGX_FROM], BAL_NGX_SIGNED);
+    return set_text(v, upstream->peers[0].transport.signed_as[BLI_NGX_FROM], BLI_NGX_SIGNED);
 }
 
 /* For the header Ballast-Moved of a request that goes to another station. */
 static ngx_int_t get_moved(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    struct bal_ngx_station_request *visit = bal_ngx_station_request_of(r);
+    struct bli_ngx_station_request *visit = bli_ngx_station_request_of(r);
     (void)data;
     if (!visit || !visit->target)
         return set_nothing(v);
     visit->moved_header_sent = true;
-    return set_text(v, visit->station->transport.signed_as[BAL_NGX_MOVED], BAL_NGX_SIGNED);
+    return set_text(v, visit->station->transport.signed_as[BLI_NGX_MOVED], BLI_NGX_SIGNED);
 }
 
 static ngx_http_variable_t variables[] = {
@@ -157,7 +157,7 @@ static ngx_http_variable_t variables[] = {
     {.name = ngx_string("ballast_moved"), .get_handler = get_moved},
 };
 
-ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf) {
+ngx_int_t bli_ngx_variables_add(ngx_conf_t *cf) {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         ngx_http_variable_t *v = ngx_http_add_variable(cf, &variables[i].name, NGX_HTTP_VAR_NOCACHEABLE);
         if (!v)

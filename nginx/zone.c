@@ -16,17 +16,17 @@ enum {
     REQUESTS_MAX = 1 << 16, /* about 8 megabytes */
 };
 
-struct bal_ngx_zone_head {
-    bal_ngx_lock lock;
+struct bli_ngx_zone_head {
+    bli_ngx_lock lock;
     uint64_t id;            /* no other zone has it, before or after a reload */
     uint64_t generation;    /* of the configuration that is applied */
     uint64_t newest;        /* and of the last one that has this zone, written by the master */
     uint64_t maintained_at; /* when a process last looked for dead ones */
-    struct bal_ngx_stalls stalls;
+    struct bli_ngx_stalls stalls;
     uint64_t receipts[BAL_RECEIPTS]; /* datagrams that were rejected */
-    struct bal_ngx_datagram_error datagram_errors[BAL_NGX_DATAGRAM_ERRORS];
-    struct bal_ngx_refusals refusals;
-    uint32_t slot[BAL_NGX_WORKERS_MAX]; /* in the master's table of processes, of each owner */
+    struct bli_ngx_datagram_error datagram_errors[BLI_NGX_DATAGRAM_ERRORS];
+    struct bli_ngx_refusals refusals;
+    uint32_t slot[BLI_NGX_WORKERS_MAX]; /* in the master's table of processes, of each owner */
 };
 
 /* Which zone receives the datagrams for an address. A reload that changes what a block depends on creates
@@ -34,7 +34,7 @@ struct bal_ngx_zone_head {
  * zone of its own, which survives reloads. */
 enum { LISTENERS = 4096 };
 struct listeners {
-    bal_ngx_lock lock;
+    bli_ngx_lock lock;
     struct listener {
         uint64_t address, generation, zone;
     } at[LISTENERS];
@@ -42,7 +42,7 @@ struct listeners {
 
 /* Of a configuration. */
 struct zones {
-    ngx_array_t list; /* of struct bal_ngx_zone * */
+    ngx_array_t list; /* of struct bli_ngx_zone * */
     ngx_shm_zone_t *listeners;
 };
 
@@ -55,7 +55,7 @@ static ngx_connection_t ticking;
 /* ---- memory ---- */
 
 static size_t head_size(void) {
-    return bal_ngx_aligned(sizeof(struct bal_ngx_zone_head));
+    return bli_ngx_aligned(sizeof(struct bli_ngx_zone_head));
 }
 
 /* The whole zone for a block of that size: the slab allocator keeps a record of each page. */
@@ -64,17 +64,17 @@ static size_t zone_size(size_t block) {
     return (pages + 8) * ngx_pagesize + pages * 2 * sizeof(ngx_slab_page_t);
 }
 
-static struct bal_ngx_zone *zone_of(const ngx_cycle_t *cycle, ngx_uint_t i) {
+static struct bli_ngx_zone *zone_of(const ngx_cycle_t *cycle, ngx_uint_t i) {
     const struct zones *zones = (void *)ngx_get_conf(cycle->conf_ctx, ngx_ballast_module);
-    return i < zones->list.nelts ? ((struct bal_ngx_zone **)zones->list.elts)[i] : NULL;
+    return i < zones->list.nelts ? ((struct bli_ngx_zone **)zones->list.elts)[i] : NULL;
 }
 
 /* In the master, while the zones of the old configuration are still there: those who have joined the block
  * that this one replaces, the one of the same role at the same address. They would join again within a second
  * or so; meanwhile requests would find no server. The lock is not taken, since its holder may have been
  * stopped: what is torn is no valid member and is left out. */
-static void inherit_members(struct bal_ngx_zone *z) {
-    const struct bal_ngx_zone *old;
+static void inherit_members(struct bli_ngx_zone *z) {
+    const struct bli_ngx_zone *old;
     if (!z->inherited || !ngx_cycle->conf_ctx)
         return;
     for (ngx_uint_t i = 0; !z->inherited_count && (old = zone_of((const ngx_cycle_t *)ngx_cycle, i)); i++)
@@ -85,7 +85,7 @@ static void inherit_members(struct bal_ngx_zone *z) {
 }
 
 static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
-    struct bal_ngx_zone *z = shm->data;
+    struct bli_ngx_zone *z = shm->data;
     ngx_slab_pool_t *pool = (ngx_slab_pool_t *)(void *)shm->shm.addr;
     if (!old && !shm->shm.exists) {
         const size_t size = head_size() + z->role->size(z->user, 0);
@@ -93,7 +93,7 @@ static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
         pool->data = ngx_slab_calloc(pool, size);
         if (!pool->data)
             return NGX_ERROR;
-        z->role->create(z->user, (char *)pool->data + head_size(), bal_ngx_now());
+        z->role->create(z->user, (char *)pool->data + head_size(), bli_ngx_now());
         inherit_members(z);
     }
     z->head = pool->data;
@@ -101,7 +101,7 @@ static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
     z->stalls = &z->head->stalls;
     z->block = (char *)pool->data + head_size();
     if (!z->head->id)
-        z->head->id = bal_ngx_now() ^ (uintptr_t)z->head;
+        z->head->id = bli_ngx_now() ^ (uintptr_t)z->head;
     return NGX_OK;
 }
 
@@ -125,8 +125,8 @@ static ngx_int_t add_listeners(ngx_conf_t *cf, struct zones *zones) {
     return NGX_OK;
 }
 
-ngx_int_t bal_ngx_zone_add(ngx_conf_t *cf, struct bal_ngx_zone *z, const ngx_str_t *name,
-                           const struct bal_ngx_role *role, void *user) {
+ngx_int_t bli_ngx_zone_add(ngx_conf_t *cf, struct bli_ngx_zone *z, const ngx_str_t *name,
+                           const struct bli_ngx_role *role, void *user) {
     struct zones *zones = (void *)ngx_get_conf(cf->cycle->conf_ctx, ngx_ballast_module);
     ngx_str_t copy = *name;
     if (add_listeners(cf, zones) != NGX_OK)
@@ -138,32 +138,32 @@ ngx_int_t bal_ngx_zone_add(ngx_conf_t *cf, struct bal_ngx_zone *z, const ngx_str
         return NGX_ERROR;
     z->shm->init = init_zone;
     z->shm->data = z;
-    struct bal_ngx_zone **place = ngx_array_push(&zones->list);
+    struct bli_ngx_zone **place = ngx_array_push(&zones->list);
     if (!place)
         return NGX_ERROR;
     *place = z;
     return NGX_OK;
 }
 
-struct bal_ngx_zone *bal_ngx_zone_at(ngx_uint_t i) {
+struct bli_ngx_zone *bli_ngx_zone_at(ngx_uint_t i) {
     return zone_of((const ngx_cycle_t *)ngx_cycle, i);
 }
 
 /* ---- waking and waiting ---- */
 
 /* Under the lock, when there is something to be sent. */
-static void update_contacts(struct bal_ngx_zone *z) {
-    struct bal_ngx_contacts *contacts = &z->transport->contacts;
+static void update_contacts(struct bli_ngx_zone *z) {
+    struct bli_ngx_contacts *contacts = &z->transport->contacts;
     const uint64_t version = z->role->members_version(z->user);
     if (version != contacts->version)
-        bal_ngx_contacts_update(contacts, z->role->members(z->user, contacts->list, contacts->room), version);
+        bli_ngx_contacts_update(contacts, z->role->members(z->user, contacts->list, contacts->room), version);
 }
 
-void bal_ngx_zone_unlock_and_flush(struct bal_ngx_zone *z) {
-    uint32_t slot[BAL_NGX_WORKERS_MAX], slots = 0;
-    for (uint32_t owner; (owner = z->role->next_to_wake(z->user)) < BAL_NGX_WORKERS_MAX;) {
+void bli_ngx_zone_unlock_and_flush(struct bli_ngx_zone *z) {
+    uint32_t slot[BLI_NGX_WORKERS_MAX], slots = 0;
+    for (uint32_t owner; (owner = z->role->next_to_wake(z->user)) < BLI_NGX_WORKERS_MAX;) {
         if (owner == z->role->worker_number(z->user))
-            bal_ngx_post_event(&z->wakeup_event);
+            bli_ngx_post_event(&z->wakeup_event);
         else
             slot[slots++] = z->head->slot[owner];
     }
@@ -171,45 +171,45 @@ void bal_ngx_zone_unlock_and_flush(struct bal_ngx_zone *z) {
     const struct bal_message *message = z->transport ? z->role->outgoing(z->user, &messages) : NULL;
     if (messages && z->transport->contacts.room)
         update_contacts(z);
-    bal_ngx_lock_release(z->lock);
+    bli_ngx_lock_release(z->lock);
     while (slots)
-        bal_ngx_notify_worker(slot[--slots]);
+        bli_ngx_notify_worker(slot[--slots]);
     if (messages)
-        bal_ngx_transport_send(z->transport, message, messages);
-    bal_ngx_journal_write();
+        bli_ngx_transport_send(z->transport, message, messages);
+    bli_ngx_journal_write();
 }
 
-void bal_ngx_zone_receive(struct bal_ngx_zone *z, const struct bal_ngx_datagram *datagram, uint32_t count) {
-    if (!bal_ngx_zone_lock(z)) {
-        bal_ngx_stall_count_datagrams(z, count);
+void bli_ngx_zone_receive(struct bli_ngx_zone *z, const struct bli_ngx_datagram *datagram, uint32_t count) {
+    if (!bli_ngx_zone_lock(z)) {
+        bli_ngx_stall_count_datagrams(z, count);
         return;
     }
-    const uint64_t now = bal_ngx_now();
+    const uint64_t now = bli_ngx_now();
     for (uint32_t i = 0; i < count; i++) {
         const struct bal_message *message = &datagram[i].message;
         if (message->type == BAL_MSG_JOIN)
-            bal_ngx_contacts_add_knock(&z->transport->contacts, message);
+            bli_ngx_contacts_add_knock(&z->transport->contacts, message);
         const enum bal_receipt receipt = z->role->receive(z->user, now, message);
         if (receipt == BAL_RECEIPT_UNKNOWN_SENDER || receipt == BAL_RECEIPT_REFUSED)
-            bal_ngx_zone_count_error(z, (int)receipt, &datagram[i].from.sockaddr, datagram[i].fromlen, 0);
+            bli_ngx_zone_count_error(z, (int)receipt, &datagram[i].from.sockaddr, datagram[i].fromlen, 0);
     }
-    bal_ngx_zone_unlock(z);
+    bli_ngx_zone_unlock(z);
 }
 
-void bal_ngx_zone_count_error(struct bal_ngx_zone *z, int kind, const struct sockaddr *address,
+void bli_ngx_zone_count_error(struct bli_ngx_zone *z, int kind, const struct sockaddr *address,
                               socklen_t length, int error) {
-    bal_ngx_datagram_error_add(&z->head->datagram_errors[kind], address, length, error);
+    bli_ngx_datagram_error_add(&z->head->datagram_errors[kind], address, length, error);
 }
 
-void bal_ngx_zone_count_unheld(struct bal_ngx_zone *z) {
+void bli_ngx_zone_count_unheld(struct bli_ngx_zone *z) {
     __atomic_fetch_add(&z->head->refusals.unheld, 1, __ATOMIC_RELAXED);
 }
 
-uint64_t bal_ngx_zone_unsent(const struct bal_ngx_zone *z) {
-    return __atomic_load_n(&z->head->datagram_errors[BAL_NGX_UNSENT].count, __ATOMIC_RELAXED);
+uint64_t bli_ngx_zone_unsent(const struct bli_ngx_zone *z) {
+    return __atomic_load_n(&z->head->datagram_errors[BLI_NGX_UNSENT].count, __ATOMIC_RELAXED);
 }
 
-void bal_ngx_zone_add_receipts(struct bal_ngx_zone *z, uint64_t receipts[BAL_RECEIPTS]) {
+void bli_ngx_zone_add_receipts(struct bli_ngx_zone *z, uint64_t receipts[BAL_RECEIPTS]) {
     for (int i = 0; i < BAL_RECEIPTS; i++) {
         if (receipts[i])
             __atomic_fetch_add(&z->head->receipts[i], receipts[i], __ATOMIC_RELAXED);
@@ -217,7 +217,7 @@ void bal_ngx_zone_add_receipts(struct bal_ngx_zone *z, uint64_t receipts[BAL_REC
     }
 }
 
-uint64_t bal_ngx_zone_receipts(const struct bal_ngx_zone *z, enum bal_receipt receipt) {
+uint64_t bli_ngx_zone_receipts(const struct bli_ngx_zone *z, enum bal_receipt receipt) {
     return __atomic_load_n(&z->head->receipts[receipt], __ATOMIC_RELAXED);
 }
 
@@ -241,13 +241,13 @@ static struct listener *find_listener(struct listeners *listeners, uint64_t addr
 
 /* From now on this zone receives, unless one of a newer configuration does. If the lock cannot be acquired
  * now, the next tick tries again. */
-static void announce_receiver(struct bal_ngx_zone *z, const ngx_cycle_t *cycle) {
-    static bal_ngx_lock stalled;
+static void announce_receiver(struct bli_ngx_zone *z, const ngx_cycle_t *cycle) {
+    static bli_ngx_lock stalled;
     const struct zones *zones = (void *)ngx_get_conf(cycle->conf_ctx, ngx_ballast_module);
     struct listeners *listeners = ((ngx_slab_pool_t *)(void *)zones->listeners->shm.addr)->data;
     const uint64_t address = z->transport->own.id + (z->transport->socket_owner ? 1 : 0); /* two may receive
                                                                                              at one */
-    z->announced = bal_ngx_lock_acquire(&listeners->lock, &stalled);
+    z->announced = bli_ngx_lock_acquire(&listeners->lock, &stalled);
     if (!z->announced)
         return;
     struct listener *at = find_listener(listeners, address);
@@ -259,8 +259,8 @@ static void announce_receiver(struct bal_ngx_zone *z, const ngx_cycle_t *cycle) 
         }
         z->receiving_zone = &at->zone;
     }
-    bal_ngx_lock_release(&listeners->lock);
-    bal_ngx_journal_write();
+    bli_ngx_lock_release(&listeners->lock);
+    bli_ngx_journal_write();
 }
 
 /* After an upgrade another nginx has the socket; the old master has renamed its pid file. */
@@ -270,7 +270,7 @@ static bool is_upgraded(void) {
 }
 
 /* Another zone or nginx receives our datagrams, permanently. Do not hold the lock: it may access a file. */
-static bool is_received_elsewhere(const struct bal_ngx_zone *z) {
+static bool is_received_elsewhere(const struct bli_ngx_zone *z) {
     return z->receiving_zone &&
            (__atomic_load_n(z->receiving_zone, __ATOMIC_RELAXED) != z->head->id || is_upgraded());
 }
@@ -281,7 +281,7 @@ static ngx_msec_t delay_ms(uint64_t then, uint64_t now, ngx_msec_t most) {
     return ms < most ? (ngx_msec_t)ms : most;
 }
 
-void bal_ngx_zone_wait_begin(struct bal_ngx_zone *z, ngx_msec_t most) {
+void bli_ngx_zone_wait_begin(struct bli_ngx_zone *z, ngx_msec_t most) {
     const ngx_msec_t wait = ngx_max(1, ngx_min(most, WAIT_MS));
     z->waiting++;
     if (z->wait_timer.timer_set && (ngx_msec_int_t)(z->wait_timer.timer.key - ngx_current_msec - wait) > 0)
@@ -290,31 +290,31 @@ void bal_ngx_zone_wait_begin(struct bal_ngx_zone *z, ngx_msec_t most) {
         ngx_add_timer(&z->wait_timer, wait);
 }
 
-void bal_ngx_zone_wait_end(struct bal_ngx_zone *z) {
+void bli_ngx_zone_wait_end(struct bli_ngx_zone *z) {
     if (--z->waiting == 0 && z->wait_timer.timer_set)
         ngx_del_timer(&z->wait_timer);
 }
 
-static struct bal_ngx_zone *zone_of_event(const ngx_event_t *event) {
+static struct bli_ngx_zone *zone_of_event(const ngx_event_t *event) {
     const ngx_connection_t *whose = event->data;
     return whose->data;
 }
 
 static void on_wait_timer(ngx_event_t *event) {
-    struct bal_ngx_zone *z = zone_of_event(event);
+    struct bli_ngx_zone *z = zone_of_event(event);
     const bool socket_closed = ngx_exiting && z->transport;
     if (!z->attached)
         return;
     if (socket_closed)
-        bal_ngx_transport_receive(z->transport);
+        bli_ngx_transport_receive(z->transport);
     const bool received_elsewhere = is_received_elsewhere(z);
-    uint64_t now = bal_ngx_now(), next = now + (uint64_t)WAIT_MS * 1000000;
-    if (bal_ngx_zone_lock(z)) {
-        now = bal_ngx_now();
+    uint64_t now = bli_ngx_now(), next = now + (uint64_t)WAIT_MS * 1000000;
+    if (bli_ngx_zone_lock(z)) {
+        now = bli_ngx_now();
         if (received_elsewhere)
             z->role->detach_stations(z->user, now);
         next = z->role->run_timers(z->user, now);
-        bal_ngx_zone_unlock(z);
+        bli_ngx_zone_unlock(z);
     }
     z->role->decisions_ready(z->user);
     if (z->waiting && !z->wait_timer.timer_set)
@@ -322,15 +322,15 @@ static void on_wait_timer(ngx_event_t *event) {
 }
 
 static void on_wakeup(ngx_event_t *event) {
-    const struct bal_ngx_zone *z = zone_of_event(event);
+    const struct bli_ngx_zone *z = zone_of_event(event);
     if (z->attached)
         z->role->decisions_ready(z->user);
 }
 
 /* This process was notified: decisions can only be where requests of ours wait. */
 static void on_notify(void) {
-    struct bal_ngx_zone *z;
-    for (ngx_uint_t i = 0; (z = bal_ngx_zone_at(i)); i++)
+    struct bli_ngx_zone *z;
+    for (ngx_uint_t i = 0; (z = bli_ngx_zone_at(i)); i++)
         if (z->attached && z->waiting)
             z->role->decisions_ready(z->user);
 }
@@ -349,32 +349,32 @@ static bool is_dead(const struct owner *owner, uint64_t now) {
     static struct {
         uint64_t pid, start, asked_at;
         bool dead;
-    } memo[BAL_NGX_WORKERS_MAX];
-    const uint32_t place = owner->slot % BAL_NGX_WORKERS_MAX;
+    } memo[BLI_NGX_WORKERS_MAX];
+    const uint32_t place = owner->slot % BLI_NGX_WORKERS_MAX;
     if (memo[place].pid != owner->pid || memo[place].start != owner->start || memo[place].asked_at != now) {
         memo[place].pid = owner->pid;
         memo[place].start = owner->start;
         memo[place].asked_at = now;
-        memo[place].dead = bal_ngx_is_dead(owner->pid, owner->start);
+        memo[place].dead = bli_ngx_is_dead(owner->pid, owner->start);
     }
     return memo[place].dead;
 }
 
-static uint32_t list_owners(struct bal_ngx_zone *z, struct owner list[BAL_NGX_WORKERS_MAX]) {
+static uint32_t list_owners(struct bli_ngx_zone *z, struct owner list[BLI_NGX_WORKERS_MAX]) {
     uint32_t count = 0;
-    if (!bal_ngx_zone_lock(z))
+    if (!bli_ngx_zone_lock(z))
         return 0;
-    for (uint32_t i = 0; i < BAL_NGX_WORKERS_MAX; i++) {
+    for (uint32_t i = 0; i < BLI_NGX_WORKERS_MAX; i++) {
         struct owner *owner = &list[count];
         owner->number = i;
         owner->slot = z->head->slot[i];
         count += z->role->worker(z->user, i, &owner->pid, &owner->start);
     }
-    bal_ngx_zone_unlock(z);
+    bli_ngx_zone_unlock(z);
     return count;
 }
 
-static uint32_t filter_dead(struct owner list[BAL_NGX_WORKERS_MAX], uint32_t count, uint64_t now) {
+static uint32_t filter_dead(struct owner list[BLI_NGX_WORKERS_MAX], uint32_t count, uint64_t now) {
     uint32_t dead = 0;
     for (uint32_t i = 0; i < count; i++)
         if (is_dead(&list[i], now))
@@ -384,10 +384,10 @@ static uint32_t filter_dead(struct owner list[BAL_NGX_WORKERS_MAX], uint32_t cou
 
 /* Dead processes are searched without the lock; meanwhile another process may have reaped them, and their
  * indexes may belong to others. */
-static void reap_dead(struct bal_ngx_zone *z, uint64_t now) {
-    struct owner list[BAL_NGX_WORKERS_MAX];
+static void reap_dead(struct bli_ngx_zone *z, uint64_t now) {
+    struct owner list[BLI_NGX_WORKERS_MAX];
     const uint32_t dead = filter_dead(list, list_owners(z, list), now);
-    if (!dead || !bal_ngx_zone_lock(z))
+    if (!dead || !bli_ngx_zone_lock(z))
         return;
     for (uint32_t i = 0; i < dead; i++) {
         uint64_t pid, start;
@@ -395,12 +395,12 @@ static void reap_dead(struct bal_ngx_zone *z, uint64_t now) {
             start == list[i].start)
             z->role->reap(z->user, now, list[i].number);
     }
-    bal_ngx_zone_unlock(z);
+    bli_ngx_zone_unlock(z);
 }
 
 /* Under the lock. The newest configuration counts, whichever process comes first; none that is older is
  * applied after it. */
-static void apply(struct bal_ngx_zone *z, uint64_t now) {
+static void apply(struct bli_ngx_zone *z, uint64_t now) {
     struct bal_error err;
     if (z->head->generation >= generation)
         return;
@@ -411,16 +411,16 @@ static void apply(struct bal_ngx_zone *z, uint64_t now) {
         return;
     }
     if (!z->error_logged)
-        bal_ngx_journal_add(NGX_LOG_ERR, "ballast: zone \"%V\": %s; trying again", &z->shm->shm.name,
+        bli_ngx_journal_add(NGX_LOG_ERR, "ballast: zone \"%V\": %s; trying again", &z->shm->shm.name,
                             err.text);
     z->error_logged = true;
 }
 
-bool bal_ngx_zone_is_newest(const struct bal_ngx_zone *z) {
+bool bli_ngx_zone_is_newest(const struct bli_ngx_zone *z) {
     return __atomic_load_n(&z->head->newest, __ATOMIC_RELAXED) == generation;
 }
 
-static void maintain_zone(struct bal_ngx_zone *z, uint64_t now) {
+static void maintain_zone(struct bli_ngx_zone *z, uint64_t now) {
     const uint64_t half = (uint64_t)TICK_MS * 500000;
     /* One process does it for all, but only one of the newest configuration can apply it: those of older
      * ones, whose timers may always be the first, do not keep it from that. */
@@ -430,18 +430,18 @@ static void maintain_zone(struct bal_ngx_zone *z, uint64_t now) {
     __atomic_store_n(&z->head->maintained_at, now, __ATOMIC_RELAXED);
     reap_dead(z, now);
     const bool received_elsewhere = is_received_elsewhere(z);
-    if (!bal_ngx_zone_lock(z))
+    if (!bli_ngx_zone_lock(z))
         return;
     apply(z, now);
     if (received_elsewhere)
         z->role->detach_stations(z->user, now);
     const uint64_t next = z->role->run_timers(z->user, now);
     z->role->tick(z->user, now);
-    const struct bal_ngx_refused refused = z->role->refused(z->user);
-    bal_ngx_zone_unlock(z);
-    bal_ngx_refusals_log(&z->head->refusals, &refused, z->kind, z->host, now);
+    const struct bli_ngx_refused refused = z->role->refused(z->user);
+    bli_ngx_zone_unlock(z);
+    bli_ngx_refusals_log(&z->head->refusals, &refused, z->kind, z->host, now);
     if (z->transport)
-        bal_ngx_datagram_error_log(z->head->datagram_errors, z->kind, z->host, now);
+        bli_ngx_datagram_error_log(z->head->datagram_errors, z->kind, z->host, now);
     if (z->role->log)
         z->role->log(z->user);
     if (delay_ms(next, now, TICK_MS) < TICK_MS && !z->deadline_timer.timer_set)
@@ -449,11 +449,11 @@ static void maintain_zone(struct bal_ngx_zone *z, uint64_t now) {
 }
 
 static void on_deadline_timer(ngx_event_t *event) {
-    struct bal_ngx_zone *z = zone_of_event(event);
-    if (!z->attached || !bal_ngx_zone_lock(z)) /* the next tick sets the timer again */
+    struct bli_ngx_zone *z = zone_of_event(event);
+    if (!z->attached || !bli_ngx_zone_lock(z)) /* the next tick sets the timer again */
         return;
-    const uint64_t now = bal_ngx_now(), next = z->role->run_timers(z->user, now);
-    bal_ngx_zone_unlock(z);
+    const uint64_t now = bli_ngx_now(), next = z->role->run_timers(z->user, now);
+    bli_ngx_zone_unlock(z);
     if (delay_ms(next, now, TICK_MS) < TICK_MS)
         ngx_add_timer(&z->deadline_timer, delay_ms(next, now, TICK_MS));
 }
@@ -461,13 +461,13 @@ static void on_deadline_timer(ngx_event_t *event) {
 /* ---- a holder of the lock that did not run ---- */
 
 static void on_stall(ngx_event_t *event) {
-    struct bal_ngx_zone *z = zone_of_event(event);
-    if (!bal_ngx_stall_try(z))
+    struct bli_ngx_zone *z = zone_of_event(event);
+    if (!bli_ngx_stall_try(z))
         return;
     if (z->attached)
-        bal_ngx_stall_run_deferred(z, bal_ngx_now());
-    bal_ngx_zone_unlock(z);
-    bal_ngx_stall_end(z);
+        bli_ngx_stall_run_deferred(z, bli_ngx_now());
+    bli_ngx_zone_unlock(z);
+    bli_ngx_stall_end(z);
 }
 
 /* ---- processes ---- */
@@ -483,12 +483,12 @@ static void set_event(ngx_event_t *event, ngx_event_handler_pt handler, ngx_conn
 }
 
 /* This process's view, made once. */
-static enum bal_code open_view(struct bal_ngx_zone *z, struct bal_error *err) {
+static enum bal_code open_view(struct bli_ngx_zone *z, struct bal_error *err) {
     uint64_t seed = (uint64_t)ngx_pid;
     if (z->opened)
         return BAL_OK;
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-        seed ^= bal_ngx_now() << 20;
+        seed ^= bli_ngx_now() << 20;
     z->whose.data = z;
     set_event(&z->wakeup_event, on_wakeup, &z->whose, true);
     set_event(&z->wait_timer, on_wait_timer, &z->whose, false);
@@ -500,29 +500,29 @@ static enum bal_code open_view(struct bal_ngx_zone *z, struct bal_error *err) {
     return code;
 }
 
-static enum bal_code join_zone(struct bal_ngx_zone *z, struct bal_error *err) {
-    const uint64_t pid = (uint64_t)ngx_pid, start = bal_ngx_start_time(pid);
-    reap_dead(z, bal_ngx_now());
-    if (!bal_ngx_zone_lock(z))
+static enum bal_code join_zone(struct bli_ngx_zone *z, struct bal_error *err) {
+    const uint64_t pid = (uint64_t)ngx_pid, start = bli_ngx_start_time(pid);
+    reap_dead(z, bli_ngx_now());
+    if (!bli_ngx_zone_lock(z))
         return bal_fail(err, BAL_E_RANGE, "its lock cannot be had");
-    const uint64_t now = bal_ngx_now();
+    const uint64_t now = bli_ngx_now();
     const enum bal_code code = z->role->join(z->user, now, pid, start, err);
     if (!code) {
         z->attached = true;
         z->head->slot[z->role->worker_number(z->user)] = (uint32_t)ngx_process_slot;
         apply(z, now);
     }
-    bal_ngx_zone_unlock(z);
+    bli_ngx_zone_unlock(z);
     return code;
 }
 
 /* If all rows are taken now, some will be free when others have left. */
-static void try_attach(struct bal_ngx_zone *z) {
+static void try_attach(struct bli_ngx_zone *z) {
     struct bal_error err;
     enum bal_code code = open_view(z, &err);
     code = code ? code : join_zone(z, &err);
     if (code && !z->error_logged)
-        bal_ngx_journal_log(
+        bli_ngx_journal_log(
             NGX_LOG_ERR, ngx_cycle->log,
             "ballast: zone \"%V\": %s; this process chooses without counting, and tries again",
             &z->shm->shm.name, err.text);
@@ -530,9 +530,9 @@ static void try_attach(struct bal_ngx_zone *z) {
 }
 
 static void on_tick(ngx_event_t *event) {
-    const uint64_t now = bal_ngx_now();
-    struct bal_ngx_zone *z;
-    for (ngx_uint_t i = 0; (z = bal_ngx_zone_at(i)); i++) {
+    const uint64_t now = bli_ngx_now();
+    struct bli_ngx_zone *z;
+    for (ngx_uint_t i = 0; (z = bli_ngx_zone_at(i)); i++) {
         if (z->attached)
             maintain_zone(z, now);
         else
@@ -542,51 +542,51 @@ static void on_tick(ngx_event_t *event) {
         if (z->transport && z->role->detach_stations && !z->announced)
             announce_receiver(z, (const ngx_cycle_t *)ngx_cycle);
     }
-    bal_ngx_journal_write();
+    bli_ngx_journal_write();
     ngx_add_timer(event, TICK_MS);
 }
 
 /* nginx ends gracefully. A reload ends processes so too, but then those of the new configuration go on in the
  * same zone, unless that has none. */
 static void on_quit(void) {
-    struct bal_ngx_zone *z;
-    for (ngx_uint_t i = 0; (z = bal_ngx_zone_at(i)); i++) {
-        if (!z->attached || !z->role->drain || z->head->newest != generation || !bal_ngx_zone_lock(z))
+    struct bli_ngx_zone *z;
+    for (ngx_uint_t i = 0; (z = bli_ngx_zone_at(i)); i++) {
+        if (!z->attached || !z->role->drain || z->head->newest != generation || !bli_ngx_zone_lock(z))
             continue;
-        z->role->drain(z->user, bal_ngx_now());
-        bal_ngx_zone_unlock(z);
+        z->role->drain(z->user, bli_ngx_now());
+        bli_ngx_zone_unlock(z);
     }
 }
 
 static ngx_int_t init_process(ngx_cycle_t *cycle) {
-    struct bal_ngx_zone *z;
+    struct bli_ngx_zone *z;
     if ((ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_SINGLE) || !zone_of(cycle, 0))
         return NGX_OK;
-    bal_ngx_lock_init();
+    bli_ngx_lock_init();
     for (ngx_uint_t i = 0; (z = zone_of(cycle, i)); i++) {
         try_attach(z);
         if (!z->transport)
             continue;
-        bal_ngx_transport_open(z->transport, cycle);
+        bli_ngx_transport_open(z->transport, cycle);
         if (z->role->detach_stations)
             announce_receiver(z, cycle);
     }
     set_event(&ticker, on_tick, &ticking, true);
     ngx_add_timer(&ticker, TICK_MS);
-    return bal_ngx_notify_listen(cycle, on_notify, on_quit);
+    return bli_ngx_notify_listen(cycle, on_notify, on_quit);
 }
 
 static void exit_process(ngx_cycle_t *cycle) {
-    struct bal_ngx_zone *z;
-    bal_ngx_notify_close();
+    struct bli_ngx_zone *z;
+    bli_ngx_notify_close();
     for (ngx_uint_t i = 0; (z = zone_of(cycle, i)); i++) {
         if (!z->attached)
             continue;
         z->attached = false;
-        if (!bal_ngx_zone_lock(z)) /* others find that it has ended */
+        if (!bli_ngx_zone_lock(z)) /* others find that it has ended */
             continue;
-        z->role->leave(z->user, bal_ngx_now());
-        bal_ngx_zone_unlock(z);
+        z->role->leave(z->user, bli_ngx_now());
+        bli_ngx_zone_unlock(z);
     }
 }
 
@@ -594,7 +594,7 @@ static void exit_process(ngx_cycle_t *cycle) {
 
 static void *create_conf(ngx_cycle_t *cycle) {
     struct zones *zones = ngx_pcalloc(cycle->pool, sizeof *zones);
-    if (!zones || ngx_array_init(&zones->list, cycle->pool, 4, sizeof(struct bal_ngx_zone *)) != NGX_OK)
+    if (!zones || ngx_array_init(&zones->list, cycle->pool, 4, sizeof(struct bli_ngx_zone *)) != NGX_OK)
         return NULL;
     return zones;
 }
@@ -612,7 +612,7 @@ static char *init_conf(ngx_cycle_t *cycle, void *conf) {
     const uint32_t requests = (uint32_t)ngx_max(REQUESTS_MIN, ngx_min(all, REQUESTS_MAX));
     ngx_uint_t listeners = 0;
     for (ngx_uint_t i = 0; i < zones->list.nelts; i++) {
-        struct bal_ngx_zone *z = ((struct bal_ngx_zone **)zones->list.elts)[i];
+        struct bli_ngx_zone *z = ((struct bli_ngx_zone **)zones->list.elts)[i];
         const size_t block = z->role->size(z->user, requests);
         struct bal_error err;
         if (block == 0)
@@ -646,8 +646,8 @@ static ngx_int_t init_module(ngx_cycle_t *cycle) {
         return NGX_OK;
     for (ngx_uint_t i = 0; zone_of(cycle, i); i++)
         zone_of(cycle, i)->head->newest = generation;
-    bal_ngx_transport_grow_buffers(cycle);
-    bal_ngx_notify_create(2 * (ngx_uint_t)ngx_max(core->worker_processes, 1) + 8, cycle->log);
+    bli_ngx_transport_grow_buffers(cycle);
+    bli_ngx_notify_create(2 * (ngx_uint_t)ngx_max(core->worker_processes, 1) + 8, cycle->log);
     return NGX_OK;
 }
 

@@ -6,13 +6,13 @@
  * its data, and any other reload creates a new zone; old processes continue in theirs. The lock is our own
  * (lock.h).
  *
- *     at configuration     bal_ngx_zone_add()
+ *     at configuration     bli_ngx_zone_add()
  *     in each process      open, join, apply are called, then tick and the other hooks
- *     in the role          if (bal_ngx_zone_lock(z)) { ... the core ...; bal_ngx_zone_unlock(z); }
+ *     in the role          if (bli_ngx_zone_lock(z)) { ... the core ...; bli_ngx_zone_unlock(z); }
  *
  * About eight times a second one of the processes looks for dead ones and runs timers
- * (bal_ngx_role.run_timers). A process whose requests wait does so as often as needed, and a graceful
- * shutdown does not end it until they are done: bal_ngx_zone_wait_begin() and bal_ngx_zone_wait_end(). */
+ * (bli_ngx_role.run_timers). A process whose requests wait does so as often as needed, and a graceful
+ * shutdown does not end it until they are done: bli_ngx_zone_wait_begin() and bli_ngx_zone_wait_end(). */
 #ifndef NGINX_ZONE_H
 #define NGINX_ZONE_H
 
@@ -31,7 +31,7 @@
 
 /* What a role does with its block. `user` is the role's own; those below `open` are called with the lock held
  * unless stated otherwise. */
-struct bal_ngx_role {
+struct bli_ngx_role {
     /* Bytes of the block, 64-byte aligned. requests: the maximum under way or waiting, in all processes. */
     size_t (*size)(void *user, uint32_t requests);
     /* Optional: this many connections of workers are available, of which each request that waits takes
@@ -60,7 +60,7 @@ struct bal_ngx_role {
     /* Members of a block of this role, in a process that has no view of it; not locked. */
     uint32_t (*read_members)(void *user, void *block, struct bal_member *members, uint32_t room);
     /* What was deferred while the lock could not be acquired (stall.h). */
-    void (*finish_deferred)(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what);
+    void (*finish_deferred)(void *user, uint64_t now, uint64_t ticket, enum bli_ngx_deferral what);
     /* Optional: a newer zone now receives what comes to its address. */
     void (*detach_stations)(void *user, uint64_t now);
     /* Optional: nginx ends gracefully, and no newer configuration has this zone. */
@@ -71,7 +71,7 @@ struct bal_ngx_role {
     /* For what one process must do about eight times a second, after dead processes have been reaped. */
     void (*tick)(void *user, uint64_t now);
     /* After each tick: requests that were refused so far. */
-    struct bal_ngx_refused (*refused)(void *user);
+    struct bli_ngx_refused (*refused)(void *user);
     /* Not locked, after each tick: logs what the tick has found. Optional. */
     void (*log)(void *user);
     /* Not locked, in each process about eight times a second. Optional. */
@@ -82,22 +82,22 @@ struct bal_ngx_role {
 };
 
 enum {
-    BAL_NGX_WORKERS_MAX = 256
+    BLI_NGX_WORKERS_MAX = 256
 }; /* processes that use a zone at once; role.worker is called for i below it */
 
-struct bal_ngx_zone {
-    const struct bal_ngx_role *role;
+struct bli_ngx_zone {
+    const struct bli_ngx_role *role;
     void *user;
     ngx_shm_zone_t *shm;
     const char *kind;                    /* "upstream" or "station", for the log ... */
     const ngx_str_t *host;               /* ... and its name */
-    struct bal_ngx_transport *transport; /* NULL: it exchanges no messages */
+    struct bli_ngx_transport *transport; /* NULL: it exchanges no messages */
     const bool *wake_pending;            /* a process is to be woken; set once this process has its view */
     const uint64_t *receiving_zone; /* in shared memory, the id of the zone that receives the datagrams; or
                                        NULL */
-    struct bal_ngx_zone_head *head; /* in shared memory, as is what follows */
-    bal_ngx_lock *lock;
-    struct bal_ngx_stalls *stalls;
+    struct bli_ngx_zone_head *head; /* in shared memory, as is what follows */
+    bli_ngx_lock *lock;
+    struct bli_ngx_stalls *stalls;
     void *block;
     bool opened;                  /* this process has its view */
     bool attached;                /* this process has joined; if not, nothing below may be called */
@@ -110,59 +110,59 @@ struct bal_ngx_zone {
     ngx_event_t wakeup_event;   /* posted when there may be decisions */
     ngx_event_t wait_timer;     /* a timer while requests wait */
     ngx_event_t deadline_timer; /* a timer for what is due before the next tick */
-    struct bal_ngx_stall stall;
+    struct bli_ngx_stall stall;
 };
 
 /* In the configuration. The zone is the caller's, zeroed, and lives as long as the configuration. `name` must
  * be unique and contain everything that the size and the meaning of the block depend on. */
-ngx_int_t bal_ngx_zone_add(ngx_conf_t *cf, struct bal_ngx_zone *z, const ngx_str_t *name,
-                           const struct bal_ngx_role *role, void *user);
+ngx_int_t bli_ngx_zone_add(ngx_conf_t *cf, struct bli_ngx_zone *z, const ngx_str_t *name,
+                           const struct bli_ngx_role *role, void *user);
 
 /* A size that keeps what lies behind it aligned. */
-static inline size_t bal_ngx_aligned(size_t size) {
+static inline size_t bli_ngx_aligned(size_t size) {
     return (size + 63) & ~(size_t)63;
 }
 
 /* While you hold the lock do nothing that can block, because all processes wait for it: no logging (use
- * bal_ngx_journal_add), no system call that touches a file, no allocation. False: its holder is stopped, and
+ * bli_ngx_journal_add), no system call that touches a file, no allocation. False: its holder is stopped, and
  * nothing of the zone may be used; what must be done nevertheless is deferred (stall.h). */
-__attribute__((warn_unused_result)) static inline bool bal_ngx_zone_lock(struct bal_ngx_zone *z) {
-    return bal_ngx_lock_acquire(z->lock, &z->stall.holder) || bal_ngx_stall_begin(z);
+__attribute__((warn_unused_result)) static inline bool bli_ngx_zone_lock(struct bli_ngx_zone *z) {
+    return bli_ngx_lock_acquire(z->lock, &z->stall.holder) || bli_ngx_stall_begin(z);
 }
 /* Under the lock, collects the processes that have decisions (calls role.next_to_wake until there are no
  * more) and the outgoing messages; releases the lock; then wakes, sends, and writes the log lines that were
  * kept. */
-void bal_ngx_zone_unlock_and_flush(struct bal_ngx_zone *z);
-static inline void bal_ngx_zone_unlock(struct bal_ngx_zone *z) {
-    if (*z->wake_pending || z->transport || bal_ngx_journal_lines)
-        bal_ngx_zone_unlock_and_flush(z);
+void bli_ngx_zone_unlock_and_flush(struct bli_ngx_zone *z);
+static inline void bli_ngx_zone_unlock(struct bli_ngx_zone *z) {
+    if (*z->wake_pending || z->transport || bli_ngx_journal_lines)
+        bli_ngx_zone_unlock_and_flush(z);
     else
-        bal_ngx_lock_release(z->lock);
+        bli_ngx_lock_release(z->lock);
 }
 
 /* Passes genuine messages to the block. */
-void bal_ngx_zone_receive(struct bal_ngx_zone *z, const struct bal_ngx_datagram *datagram, uint32_t count);
+void bli_ngx_zone_receive(struct bli_ngx_zone *z, const struct bli_ngx_datagram *datagram, uint32_t count);
 /* Adds this process's counts of rejected datagrams to the zone's, and clears them. */
-void bal_ngx_zone_add_receipts(struct bal_ngx_zone *z, uint64_t receipts[BAL_RECEIPTS]);
+void bli_ngx_zone_add_receipts(struct bli_ngx_zone *z, uint64_t receipts[BAL_RECEIPTS]);
 /* Something is wrong with a datagram: it is counted and logged. kind: as in datagram_errors.h. */
-void bal_ngx_zone_count_error(struct bal_ngx_zone *z, int kind, const struct sockaddr *address,
+void bli_ngx_zone_count_error(struct bli_ngx_zone *z, int kind, const struct sockaddr *address,
                               socklen_t length, int error);
 /* A request was refused because this process had no connection for it to wait; for the log. */
-void bal_ngx_zone_count_unheld(struct bal_ngx_zone *z);
+void bli_ngx_zone_count_unheld(struct bli_ngx_zone *z);
 /* Datagrams that could not be sent, of all processes. */
-uint64_t bal_ngx_zone_unsent(const struct bal_ngx_zone *z);
+uint64_t bli_ngx_zone_unsent(const struct bli_ngx_zone *z);
 /* The count of all processes. */
-uint64_t bal_ngx_zone_receipts(const struct bal_ngx_zone *z, enum bal_receipt receipt);
+uint64_t bli_ngx_zone_receipts(const struct bli_ngx_zone *z, enum bal_receipt receipt);
 
 /* A request of this process begins to wait, for at most `most` milliseconds; has stopped waiting. */
-void bal_ngx_zone_wait_begin(struct bal_ngx_zone *z, ngx_msec_t most);
-void bal_ngx_zone_wait_end(struct bal_ngx_zone *z);
+void bli_ngx_zone_wait_begin(struct bli_ngx_zone *z, ngx_msec_t most);
+void bli_ngx_zone_wait_end(struct bli_ngx_zone *z);
 
 /* No newer configuration has this zone. */
-bool bal_ngx_zone_is_newest(const struct bal_ngx_zone *z);
+bool bli_ngx_zone_is_newest(const struct bli_ngx_zone *z);
 
 /* Zones of the running configuration, for status pages: the i-th, NULL behind the last. */
-struct bal_ngx_zone *bal_ngx_zone_at(ngx_uint_t i);
+struct bli_ngx_zone *bli_ngx_zone_at(ngx_uint_t i);
 
 /* The module that hosts all zones: number of processes and connections, hooks, timers. */
 extern ngx_module_t ngx_ballast_module;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct bal_question_kind *const bal_question_kinds[] = {&bal_question_compare, NULL};
+const struct bli_question_kind *const bli_question_kinds[] = {&bli_question_compare, NULL};
 const struct cli_command *const cli_commands[] = {&cmd_compare};
 const size_t cli_command_count = 1;
 
@@ -55,23 +55,23 @@ void cli_progress_end(struct cli_progress *progress) {
 
 /* ---- what is not here ---- */
 
-enum bal_code bal_file_check(const char *path, struct bal_error *err) {
+enum bal_code bli_file_check(const char *path, struct bal_error *err) {
     return bal_fail(err, BAL_E_IO, "'%s': a page cannot write files; leave it out", path);
 }
 
-enum bal_code bal_file_write(const char *path, const char *text, size_t size, struct bal_error *err) {
+enum bal_code bli_file_write(const char *path, const char *text, size_t size, struct bal_error *err) {
     (void)text, (void)size;
-    return bal_file_check(path, err);
+    return bli_file_check(path, err);
 }
 
-enum bal_code bal_spool_read(const struct bal_spool *spool, uint64_t from, void *data, size_t size,
+enum bal_code bli_spool_read(const struct bli_spool *spool, uint64_t from, void *data, size_t size,
                              struct bal_error *err) {
     (void)spool, (void)from, (void)data, (void)size;
     return bal_fail(err, BAL_E_IO, "a page has no files to read recorded jobs from");
 }
 
 /* The fluid equations need SUNDIALS; closed forms and fixed points are all here. */
-enum bal_code bal_fluid_path_init(struct bal_fluid_path *path, const struct bal_fluid_model *model,
+enum bal_code bli_fluid_path_init(struct bli_fluid_path *path, const struct bli_fluid_model *model,
                                   const double *start, size_t levels, const double *time, size_t times,
                                   struct bal_error *err) {
     (void)path, (void)model, (void)start, (void)levels, (void)time, (void)times;
@@ -79,7 +79,7 @@ enum bal_code bal_fluid_path_init(struct bal_fluid_path *path, const struct bal_
                     "the fluid equations are not integrated here; use the program: ballast fluid");
 }
 
-void bal_fluid_path_fini(struct bal_fluid_path *path) {
+void bli_fluid_path_fini(struct bli_fluid_path *path) {
     (void)path;
 }
 

@@ -29,8 +29,8 @@ TO_PAGE(compare) int play_compare(int count);
 
 /* The cases of such a comparison, at most 64. Not 0: failed, and page_tell was called with the reason.
  * (settings.c) */
-struct bal_case;
-int play_settings(int count, struct bal_case *cases, size_t *policies);
+struct bli_case;
+int play_settings(int count, struct bli_case *cases, size_t *policies);
 
 /* The tables of policies and settings, as JSON. */
 TO_PAGE(tables) void play_tables(void);

@@ -12,23 +12,23 @@
 #include <string.h>
 
 struct page_json {
-    struct bal_strbuf gather;
+    struct bli_strbuf gather;
     struct json json;
 };
 
 /* NULL: no memory; nothing needs closing. */
 static inline struct json *page_json_open(struct page_json *out) {
-    if (!bal_strbuf_open(&out->gather)) {
+    if (!bli_strbuf_open(&out->gather)) {
         static const char text[] = "not enough memory";
         page_tell(text, sizeof text - 1);
         return NULL;
     }
-    bal_json_init(&out->json, out->gather.stream);
+    bli_json_init(&out->json, out->gather.stream);
     return &out->json;
 }
 
 static inline void page_json_close(struct page_json *out) {
-    if (bal_strbuf_close(&out->gather))
+    if (bli_strbuf_close(&out->gather))
         page_print(out->gather.text, strlen(out->gather.text));
     free(out->gather.text);
 }

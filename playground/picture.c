@@ -24,11 +24,11 @@ enum { BATCHES = 20, BATCH_MIN = 100, PROBES_SHOWN = 16, TAIL_SHOWN = 40, SERVER
 struct batch {
     uint64_t jobs;
     double response;
-    struct bal_histogram histogram;
+    struct bli_histogram histogram;
 };
 
 struct view {
-    struct bal_case c; /* the network points into it */
+    struct bli_case c; /* the network points into it */
     struct network *net;
     struct network_observer observer;
     enum bal_code code; /* of the last step */
@@ -46,7 +46,7 @@ struct view {
     uint64_t done;       /* jobs in all batches so far, and their responses */
     double done_response;
     struct batch batch[BATCHES];
-    struct bal_histogram taken; /* of the jobs in batches */
+    struct bli_histogram taken; /* of the jobs in batches */
 };
 
 static struct {
@@ -185,7 +185,7 @@ static void merge_batches(struct view *view) {
             *into = view->batch[2 * i];
         into->jobs += view->batch[2 * i + 1].jobs;
         into->response += view->batch[2 * i + 1].response;
-        bal_histogram_merge(&into->histogram, &view->batch[2 * i + 1].histogram);
+        bli_histogram_merge(&into->histogram, &view->batch[2 * i + 1].histogram);
     }
     view->batches = BATCHES / 2;
     view->batch_jobs *= 2;
@@ -196,7 +196,7 @@ static void take_batch(struct view *view) {
     struct tally *tally = &view->net->system.tally;
     if (tally->all.completed + tally->all.responses.count < view->done + view->batch_jobs)
         return;
-    bal_channel_take(&tally->all, tally->per_unit);
+    bli_channel_take(&tally->all, tally->per_unit);
     if (view->batches == BATCHES)
         merge_batches(view);
     if (tally->all.completed < view->done + view->batch_jobs)
@@ -205,17 +205,17 @@ static void take_batch(struct view *view) {
     batch->jobs = tally->all.completed - view->done;
     batch->response = tally->all.response - view->done_response;
     batch->histogram = tally->all.response_histogram;
-    bal_histogram_subtract(&batch->histogram, &view->taken);
+    bli_histogram_subtract(&batch->histogram, &view->taken);
     view->taken = tally->all.response_histogram;
     view->done = tally->all.completed;
     view->done_response = tally->all.response;
 }
 
 static void write_estimate(struct json *json, const char *key, double value, const double *values, size_t n) {
-    bal_json_open_line(json, key, '{');
-    bal_json_number(json, "value", value);
-    bal_json_number(json, "half", n >= BATCHES / 2 ? bal_estimate_mean(values, n).half_width : NAN);
-    bal_json_close(json, '}');
+    bli_json_open_line(json, key, '{');
+    bli_json_number(json, "value", value);
+    bli_json_number(json, "half", n >= BATCHES / 2 ? bli_estimate_mean(values, n).half_width : NAN);
+    bli_json_close(json, '}');
 }
 
 static void write_times(struct json *json, const struct view *view) {
@@ -228,9 +228,9 @@ static void write_times(struct json *json, const struct view *view) {
     write_estimate(json, "mean", tally->all.response / (double)tally->all.completed, values, view->batches);
     for (int q = 0; q < 2; q++) {
         for (unsigned i = 0; i < view->batches; i++)
-            values[i] = bal_histogram_quantile(&view->batch[i].histogram, quantile[q]) * tally->unit;
+            values[i] = bli_histogram_quantile(&view->batch[i].histogram, quantile[q]) * tally->unit;
         write_estimate(json, name[q],
-                       bal_histogram_quantile(&tally->all.response_histogram, quantile[q]) * tally->unit,
+                       bli_histogram_quantile(&tally->all.response_histogram, quantile[q]) * tally->unit,
                        values, view->batches);
     }
 }
@@ -250,15 +250,15 @@ static double tail_at(const struct network *net, unsigned level) {
 }
 
 static void write_tail(struct json *json, const struct network *net) {
-    bal_json_open_line(json, "tail", '[');
-    bal_json_number(json, NULL, 1);
+    bli_json_open_line(json, "tail", '[');
+    bli_json_number(json, NULL, 1);
     for (unsigned level = 1; passed() > 0 && level < TAIL_SHOWN; level++) {
         const double tail = tail_at(net, level);
         if (tail < 1e-6)
             break;
-        bal_json_number(json, NULL, tail);
+        bli_json_number(json, NULL, tail);
     }
-    bal_json_close(json, ']');
+    bli_json_close(json, ']');
 }
 
 static double per(double a, double b) {
@@ -268,38 +268,38 @@ static double per(double a, double b) {
 static void write_class(struct json *json, const char *key, struct view *view, unsigned rank) {
     struct tally *tally = &view->net->system.tally;
     struct channel *channel = &tally->by_class[rank];
-    bal_channel_take(channel, tally->per_unit);
-    bal_json_number(json, key, per(channel->response, (double)channel->completed));
+    bli_channel_take(channel, tally->per_unit);
+    bli_json_number(json, key, per(channel->response, (double)channel->completed));
 }
 
 static void write_view(struct json *json, struct view *view) {
     const struct network *net = view->net;
     struct tally *tally = &view->net->system.tally;
-    bal_channel_take(&tally->all, tally->per_unit);
+    bli_channel_take(&tally->all, tally->per_unit);
     const struct totals *totals = &tally->totals;
-    const double offered = (double)(tally->all.completed + (uint64_t)bal_tally_queue(tally) + totals->lost +
+    const double offered = (double)(tally->all.completed + (uint64_t)bli_tally_queue(tally) + totals->lost +
                                     totals->refused + totals->failed);
     uint32_t held = 0;
     for (uint32_t d = 0; d < net->dispatchers; d++)
         held += net_dispatcher_held(&net->dispatcher[d]);
-    bal_json_open(json, NULL, '{');
-    bal_json_count(json, "jobs", tally->all.completed);
+    bli_json_open(json, NULL, '{');
+    bli_json_count(json, "jobs", tally->all.completed);
     write_times(json, view);
     write_tail(json, net);
-    bal_json_number(json, "messages",
+    bli_json_number(json, "messages",
                     per(2 * (double)net->system.fleet.probes + (double)totals->reports, offered));
-    bal_json_number(
+    bli_json_number(
         json, "watts",
-        per(bal_tally_energy(tally, net->system.servers, passed()), passed() * net->system.servers));
-    bal_json_number(json, "failed", per((double)totals->failed, offered));
-    bal_json_number(json, "refused", per((double)(totals->refused + totals->lost), offered));
-    bal_json_count(json, "held", held);
-    bal_json_count(json, "moved", totals->moves + totals->stolen);
+        per(bli_tally_energy(tally, net->system.servers, passed()), passed() * net->system.servers));
+    bli_json_number(json, "failed", per((double)totals->failed, offered));
+    bli_json_number(json, "refused", per((double)(totals->refused + totals->lost), offered));
+    bli_json_count(json, "held", held);
+    bli_json_count(json, "moved", totals->moves + totals->stolen);
     if (net->system.features & HAS_CLASSES) {
         write_class(json, "high", view, 0);
         write_class(json, "low", view, 1);
     }
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
 }
 
 void play_measure(void) {
@@ -307,20 +307,20 @@ void play_measure(void) {
     struct json *json = page_json_open(&out);
     if (!json)
         return;
-    bal_json_open(json, NULL, '{');
-    bal_json_number(json, "time", passed());
-    bal_json_open(json, "views", '[');
+    bli_json_open(json, NULL, '{');
+    bli_json_number(json, "time", passed());
+    bli_json_open(json, "views", '[');
     for (uint32_t i = 0; i < stage.views; i++)
         write_view(json, stage.view[i]);
-    bal_json_close(json, ']');
-    bal_json_close(json, '}');
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
     page_json_close(&out);
 }
 
 /* ---- time ---- */
 
 static double next_of(const struct view *view) {
-    return view->code ? INFINITY : fmin(view->net->arrives, bal_event_list_next_time(&view->net->events));
+    return view->code ? INFINITY : fmin(view->net->arrives, bli_event_list_next_time(&view->net->events));
 }
 
 /* The view with the next event; NULL: nothing will happen. */
@@ -351,7 +351,7 @@ static void step(struct view *view) {
         memcpy(view->before, net->system.length, stage.servers * sizeof *view->before);
     view->routed = NO_INDEX;
     view->sent = true;
-    view->code = bal_network_step(net);
+    view->code = bli_network_step(net);
     if (!view->sent && !net->takes_time)
         record_event(view, PLAY_HOLD, net->dispatchers > 1 ? net->job[view->routed].dispatcher : 0, 0, 1);
     if (steals)
@@ -423,7 +423,7 @@ static void close_view(struct view *view) {
     if (!view)
         return;
     if (view->net)
-        bal_network_close(view->net, BAL_OK, NULL, NULL);
+        bli_network_close(view->net, BAL_OK, NULL, NULL);
     free(view->initial);
     free(view->servers);
     free(view->before);
@@ -440,7 +440,7 @@ static void copy_queues(struct view *view, const struct view *from, uint32_t ser
 /* How long a picture may go on; slices of it are then long, too. */
 static const double longest = 1e9;
 
-static struct view *open_view(const struct bal_case *c, const struct view *from, uint32_t servers) {
+static struct view *open_view(const struct bli_case *c, const struct view *from, uint32_t servers) {
     struct view *view = calloc(1, sizeof *view);
     if (!view)
         return NULL;
@@ -457,8 +457,8 @@ static struct view *open_view(const struct bal_case *c, const struct view *from,
         return NULL;
     }
     copy_queues(view, from, servers, stage.servers);
-    struct bal_run *run = &view->c.run;
-    run->engine = BAL_ENGINE_NETWORK;
+    struct bli_run *run = &view->c.run;
+    run->engine = BLI_ENGINE_NETWORK;
     run->replication = stage.changes;
     run->time = longest * view->c.model.size.mean;
     run->warmup = 0;
@@ -469,13 +469,13 @@ static struct view *open_view(const struct bal_case *c, const struct view *from,
 /* One that has no network to look at yet. */
 static int begin_view(struct view *view) {
     struct bal_error err = {0};
-    enum bal_engine engine;
-    const struct bal_network *wire = &view->c.model.network;
-    if (view->c.policy.policy == &play_yours && bal_network_takes_time(wire))
+    enum bli_engine engine;
+    const struct bli_network *wire = &view->c.model.network;
+    if (view->c.policy.policy == &play_yours && bli_network_takes_time(wire))
         return fail(
             "your own policy asks servers and does not wait: leave out the delay, the loss and the churn");
-    if (bal_simulate_check(&view->c.model, &view->c.policy, BAL_ENGINE_NETWORK, &engine, &err) ||
-        bal_network_open(&view->c.model, &view->c.policy, &view->c.run, &view->net, &err))
+    if (bli_simulate_check(&view->c.model, &view->c.policy, BLI_ENGINE_NETWORK, &engine, &err) ||
+        bli_network_open(&view->c.model, &view->c.policy, &view->c.run, &view->net, &err))
         return fail("%s", err.text);
     view->observer = (struct network_observer){view, observe_route, observe_send, observe_delivery};
     view->net->observer = &view->observer;
@@ -483,20 +483,20 @@ static int begin_view(struct view *view) {
 }
 
 static void write_known(struct json *json, const struct view *view) {
-    const struct bal_prediction known = bal_theory_predict(&view->c.model, &view->c.policy);
-    if (known.kind == BAL_THEORY_UNKNOWN) {
-        bal_json_null(json, "theory");
+    const struct bli_prediction known = bli_theory_predict(&view->c.model, &view->c.policy);
+    if (known.kind == BLI_THEORY_UNKNOWN) {
+        bli_json_null(json, "theory");
         return;
     }
-    bal_json_open(json, "theory", '{');
-    bal_json_text(json, "kind", bal_theory_kind_name(known.kind));
-    bal_json_text(json, "source", known.source);
-    bal_json_number(json, "mean", known.response_mean);
-    bal_json_open_line(json, "tail", '[');
+    bli_json_open(json, "theory", '{');
+    bli_json_text(json, "kind", bli_theory_kind_name(known.kind));
+    bli_json_text(json, "source", known.source);
+    bli_json_number(json, "mean", known.response_mean);
+    bli_json_open_line(json, "tail", '[');
     for (unsigned i = 0; i < known.levels && i < TAIL_SHOWN && known.tail[i] > 1e-6; i++)
-        bal_json_number(json, NULL, known.tail[i]);
-    bal_json_close(json, ']');
-    bal_json_close(json, '}');
+        bli_json_number(json, NULL, known.tail[i]);
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
 }
 
 static void write_opened(void) {
@@ -504,40 +504,40 @@ static void write_opened(void) {
     struct json *json = page_json_open(&out);
     if (!json)
         return;
-    const struct bal_model *model = &stage.view[0]->c.model;
-    bal_json_open(json, NULL, '{');
-    bal_json_count(json, "servers", stage.servers);
-    bal_json_count(json, "dispatchers", stage.view[0]->net->dispatchers);
-    bal_json_count(json, "slots", model->slots > 1 ? model->slots : 1);
-    bal_json_number(json, "rate", bal_model_arrival_rate(model));
-    bal_json_bool(json, "classes", model->classes);
-    bal_json_open_line(json, "speeds", '[');
+    const struct bli_model *model = &stage.view[0]->c.model;
+    bli_json_open(json, NULL, '{');
+    bli_json_count(json, "servers", stage.servers);
+    bli_json_count(json, "dispatchers", stage.view[0]->net->dispatchers);
+    bli_json_count(json, "slots", model->slots > 1 ? model->slots : 1);
+    bli_json_number(json, "rate", bli_model_arrival_rate(model));
+    bli_json_bool(json, "classes", model->classes);
+    bli_json_open_line(json, "speeds", '[');
     for (unsigned g = 0; g < model->servers.groups; g++)
         for (uint32_t i = 0; i < model->servers.group[g].count && model->servers.groups > 1; i++)
-            bal_json_number(json, NULL, model->servers.group[g].speed);
-    bal_json_close(json, ']');
-    bal_json_open(json, "views", '[');
+            bli_json_number(json, NULL, model->servers.group[g].speed);
+    bli_json_close(json, ']');
+    bli_json_open(json, "views", '[');
     for (uint32_t i = 0; i < stage.views; i++) {
         char policy[200];
         bal_policy_print(&stage.view[i]->c.policy, policy, sizeof policy);
-        bal_json_open(json, NULL, '{');
-        bal_json_text(json, "policy", policy);
-        bal_json_bool(json, "powered", stage.view[i]->net->system.features & POWER_SWITCHING);
-        bal_json_bool(json, "reports", stage.view[i]->c.policy.policy->wants & BAL_WANTS_IDLE);
+        bli_json_open(json, NULL, '{');
+        bli_json_text(json, "policy", policy);
+        bli_json_bool(json, "powered", stage.view[i]->net->system.features & POWER_SWITCHING);
+        bli_json_bool(json, "reports", stage.view[i]->c.policy.policy->wants & BAL_WANTS_IDLE);
         write_known(json, stage.view[i]);
-        bal_json_close(json, '}');
+        bli_json_close(json, '}');
     }
-    bal_json_close(json, ']');
-    bal_json_close(json, '}');
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
     page_json_close(&out);
 }
 
-static int check_picture(const struct bal_case *c, size_t count) {
-    if (c->model.clock == BAL_CLOCK_SLOTTED)
+static int check_picture(const struct bli_case *c, size_t count) {
+    if (c->model.clock == BLI_CLOCK_SLOTTED)
         return fail("the picture shows continuous time; leave out slotted");
     if (count > PLAY_VIEWS)
         return fail("%zu policies are too many side by side; at most %d", count, PLAY_VIEWS);
-    const uint32_t servers = bal_servers_count(&c->model.servers);
+    const uint32_t servers = bli_servers_count(&c->model.servers);
     return servers > SERVERS_MAX
                ? fail("%u servers are too many to be seen; at most %d", servers, SERVERS_MAX)
                : 0;
@@ -545,14 +545,14 @@ static int check_picture(const struct bal_case *c, size_t count) {
 
 /* The old picture stays open unless the new one is complete. */
 int play_open(int count, int keep) {
-    static struct bal_case cases[64];
+    static struct bli_case cases[64];
     size_t policies = 0;
     int status = play_settings(count, cases, &policies);
     if (!status)
         status = check_picture(cases, policies);
     if (status)
         return status;
-    const uint32_t servers = bal_servers_count(&cases[0].model.servers);
+    const uint32_t servers = bli_servers_count(&cases[0].model.servers);
     struct view *opened[PLAY_VIEWS] = {NULL};
     const unsigned changes = stage.changes;
     stage.changes = keep ? changes + 1 : 0;

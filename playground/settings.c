@@ -4,22 +4,22 @@
 
 #include "commands.h"
 
-static int read_settings(struct bal_question *question, int count, struct bal_case *cases, size_t *policies) {
-    struct bal_request *request = bal_question_request(question);
+static int read_settings(struct bal_question *question, int count, struct bli_case *cases, size_t *policies) {
+    struct bli_request *request = bli_question_request(question);
     struct bal_error err = {0};
     int operands;
     const int status = cli_parse(&cmd_compare, count, play_split(count), request, 0, &operands);
     if (status >= 0)
         return status ? status : CLI_BAD_INPUT;
-    if (bal_request_check(request, &err))
+    if (bli_request_check(request, &err))
         return cli_fail("%s", err.text);
     *policies = request->policies;
     for (size_t i = 0; i < request->policies; i++)
-        cases[i] = bal_request_draft(request, i).c;
+        cases[i] = bli_request_draft(request, i).c;
     return CLI_OK;
 }
 
-int play_settings(int count, struct bal_case *cases, size_t *policies) {
+int play_settings(int count, struct bli_case *cases, size_t *policies) {
     static struct bal_question *question; /* cases point into it */
     struct bal_error err = {0};
     bal_question_free(question);

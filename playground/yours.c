@@ -44,11 +44,11 @@ const struct bal_policy play_yours = {
 };
 
 /* Policies from files are called by their path; the one of the page by ./yours. */
-bool bal_plugin_is_path(const char *text) {
+bool bli_plugin_is_path(const char *text) {
     return strcmp(text, "./yours") == 0;
 }
 
-enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
+enum bal_code bli_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
     (void)text, (void)err;
     *spec = (struct bal_policy_spec){.policy = &play_yours};
     return BAL_OK;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 /* What is compared: the metrics, and the fractions of servers with at least 1 ... AGREE_TAIL jobs. */
-enum { AGREE_TAIL = 8, QUANTITIES = BAL_METRIC_COUNT + AGREE_TAIL };
+enum { AGREE_TAIL = 8, QUANTITIES = BLI_METRIC_COUNT + AGREE_TAIL };
 
 struct replications {
     unsigned count;
@@ -23,9 +23,9 @@ struct replications {
 
 static inline const char *quantity_name(int quantity) {
     static char tail[32];
-    if (quantity < BAL_METRIC_COUNT)
-        return bal_metric_table[quantity].name;
-    snprintf(tail, sizeof tail, "tail[%d]", quantity - BAL_METRIC_COUNT + 1);
+    if (quantity < BLI_METRIC_COUNT)
+        return bli_metric_table[quantity].name;
+    snprintf(tail, sizeof tail, "tail[%d]", quantity - BLI_METRIC_COUNT + 1);
     return tail;
 }
 
@@ -41,37 +41,37 @@ static inline void replications_free(struct replications *r) {
 }
 
 struct agree_task {
-    const struct bal_model *model;
+    const struct bli_model *model;
     const struct bal_policy_spec *policy;
-    const struct bal_run *run;
+    const struct bli_run *run;
     struct replications *into;
     struct bal_error err; /* of the last one that failed */
 };
 
 static inline void agree_run_one(void *context, size_t i) {
     struct agree_task *task = context;
-    struct bal_run run = *task->run;
+    struct bli_run run = *task->run;
     run.replication = i;
-    struct bal_trial trial = {0};
+    struct bli_trial trial = {0};
     struct bal_error err;
-    if (bal_simulate(task->model, task->policy, &run, &trial, &err)) {
+    if (bli_simulate(task->model, task->policy, &run, &trial, &err)) {
         task->err = err;
         return;
     }
     double *value = task->into->value[i];
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+    for (int m = 0; m < BLI_METRIC_COUNT; m++)
         value[m] = trial.metric[m];
     for (int level = 1; level <= AGREE_TAIL; level++)
-        value[BAL_METRIC_COUNT + level - 1] = trial.tail[level];
+        value[BLI_METRIC_COUNT + level - 1] = trial.tail[level];
 }
 
 /* So many replications by the engine. */
-static inline struct replications replicate(const struct bal_model *model,
-                                            const struct bal_policy_spec *policy, const struct bal_run *run,
+static inline struct replications replicate(const struct bli_model *model,
+                                            const struct bal_policy_spec *policy, const struct bli_run *run,
                                             unsigned count) {
     struct replications r = replications_new(count);
     struct agree_task task = {.model = model, .policy = policy, .run = run, .into = &r};
-    assert_int_equal(bal_pool_run(2, count, agree_run_one, &task, NULL), BAL_OK);
+    assert_int_equal(bli_pool_run(2, count, agree_run_one, &task, NULL), BAL_OK);
     if (task.err.code)
         fail_msg("%s: %s", policy->policy->name, task.err.text);
     return r;
@@ -106,7 +106,7 @@ static inline bool agrees(const struct replications *a, const struct replication
         return true;
     const unsigned n = n_a < n_b ? n_a : n_b;
     if (n >= 10) {
-        const double allowed = bal_student_quantile(1 - alarm / 2, n - 1) * sqrt(error_a + error_b) +
+        const double allowed = bli_student_quantile(1 - alarm / 2, n - 1) * sqrt(error_a + error_b) +
                                (slack + 1e-9) * fmax(fabs(mean_a), fabs(mean_b));
         if (fabs(mean_a - mean_b) <= allowed)
             return true;

@@ -13,8 +13,8 @@
 
 struct bench {
     char path[64];
-    struct bal_store *store;
-    struct bal_experiment *e;
+    struct bli_store *store;
+    struct bli_experiment *e;
 };
 
 static int set_up(void **state) {
@@ -24,9 +24,9 @@ static int set_up(void **state) {
     const int file = mkstemp(bench->path);
     close(file);
     unlink(bench->path);
-    if (bal_experiment_parse(spec, strlen(spec), "charts", BAL_MODE_PLAIN, &bench->e, &err) ||
-        bal_store_open(bench->path, BAL_STORE_WRITE, &bench->store, &err) ||
-        bal_sweep_run(bench->e, bench->store, &(struct bal_sweep_options){.threads = 2}, &err))
+    if (bli_experiment_parse(spec, strlen(spec), "charts", BLI_MODE_PLAIN, &bench->e, &err) ||
+        bli_store_open(bench->path, BLI_STORE_WRITE, &bench->store, &err) ||
+        bli_sweep_run(bench->e, bench->store, &(struct bli_sweep_options){.threads = 2}, &err))
         fail_msg("%s", err.text);
     *state = bench;
     return 0;
@@ -34,8 +34,8 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     struct bench *bench = *state;
-    bal_store_close(bench->store);
-    bal_experiment_free(bench->e);
+    bli_store_close(bench->store);
+    bli_experiment_free(bench->e);
     static const char *const suffix[] = {"", "-wal", "-shm"};
     for (int i = 0; i < 3; i++) {
         char path[80];
@@ -46,11 +46,11 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static struct bal_chart *chart(const struct bench *bench, const char *id) {
+static struct bli_chart *chart(const struct bench *bench, const char *id) {
     struct bal_error err = {0};
-    struct bal_chart *made = NULL;
+    struct bli_chart *made = NULL;
     for (size_t i = 0; i < bench->e->plots; i++)
-        if (strcmp(bench->e->plot[i].id, id) == 0 && bal_chart_new(bench->store, bench->e, i, &made, &err))
+        if (strcmp(bench->e->plot[i].id, id) == 0 && bli_chart_new(bench->store, bench->e, i, &made, &err))
             fail_msg("%s", err.text);
     assert_non_null(made);
     return made;

@@ -23,7 +23,7 @@ struct literal_job {
 };
 
 struct literal {
-    const struct bal_model *model;
+    const struct bli_model *model;
     const struct bal_policy_spec *spec;
     /* the input: jobs in order of arrival, the first of them those that servers begin with, in their order */
     const struct literal_job *input;
@@ -82,7 +82,7 @@ static inline void literal_begin(struct literal *w, unsigned server) {
         struct literal_job *next = NULL;
         for (uint32_t j = 0; j < w->length[server]; j++) {
             struct literal_job *job = &w->queue[server][j];
-            const bool prefers = w->model->discipline == BAL_DISCIPLINE_NONPREEMPTIVE;
+            const bool prefers = w->model->discipline == BLI_DISCIPLINE_NONPREEMPTIVE;
             if (!job->begun && (!next || (prefers && job->rank < next->rank)))
                 next = job;
         }
@@ -251,14 +251,14 @@ static inline void literal_free(struct literal *w) {
 
 /* The jobs that the event engine would draw for this model: so many that are there at time 0, then those that
  * arrive up to a time. */
-static inline struct literal_job *literal_draw(const struct bal_model *model, uint64_t seed,
+static inline struct literal_job *literal_draw(const struct bli_model *model, uint64_t seed,
                                                uint64_t replication, size_t there, double until,
                                                size_t *count) {
     struct bal_rng arrivals, sizes, classes;
     bal_rng_init(&arrivals, seed, replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&sizes, seed, replication, BAL_STREAM_SIZES);
     bal_rng_init(&classes, seed, replication, BAL_STREAM_CLASSES);
-    const double gap = 1 / bal_model_arrival_rate(model);
+    const double gap = 1 / bli_model_arrival_rate(model);
     size_t room = 0;
     struct literal_job *job = NULL;
     *count = 0;
@@ -274,31 +274,31 @@ static inline struct literal_job *literal_draw(const struct bal_model *model, ui
         }
         const unsigned rank = model->classes ? bal_rng_uniform(&classes) >= model->high : 0;
         job[(*count)++] =
-            (struct literal_job){.arrival = now, .size = bal_dist_sample(&model->size, &sizes), .rank = rank};
+            (struct literal_job){.arrival = now, .size = bli_dist_sample(&model->size, &sizes), .rank = rank};
     }
 }
 
-static inline void literal_expect(const struct literal *w, const struct bal_trial *trial, const char *what) {
+static inline void literal_expect(const struct literal *w, const struct bli_trial *trial, const char *what) {
     const double *metric = trial->metric;
     double sum = 0;
-    struct bal_histogram *histogram = calloc(1, sizeof *histogram);
+    struct bli_histogram *histogram = calloc(1, sizeof *histogram);
     assert_non_null(histogram);
     for (size_t i = 0; i < w->completed; i++) {
         sum += w->response[i];
-        bal_histogram_add(histogram, w->response[i] * (1 / w->model->size.mean));
+        bli_histogram_add(histogram, w->response[i] * (1 / w->model->size.mean));
     }
-    if (trial->jobs != w->completed || metric[BAL_RESPONSE_MEAN] != sum / (double)w->completed)
+    if (trial->jobs != w->completed || metric[BLI_RESPONSE_MEAN] != sum / (double)w->completed)
         fail_msg("%s: %llu jobs with mean response time %.17g, literally %zu with %.17g", what,
-                 (unsigned long long)trial->jobs, metric[BAL_RESPONSE_MEAN], w->completed,
+                 (unsigned long long)trial->jobs, metric[BLI_RESPONSE_MEAN], w->completed,
                  sum / (double)w->completed);
-    assert_memory_equal(trial->histogram[BAL_OF_RESPONSE], histogram, sizeof *histogram);
+    assert_memory_equal(trial->histogram[BLI_OF_RESPONSE], histogram, sizeof *histogram);
     free(histogram);
     const double time = w->until < INFINITY ? w->until : w->last;
     const double expected[][2] = {
-        {metric[BAL_WAITING_MEAN], w->waiting / (double)w->begun},
-        {metric[BAL_WAITING_PROBABILITY], (double)w->waited / (double)w->begun},
-        {metric[BAL_QUEUE_TOTAL], w->queue_area / time},
-        {metric[BAL_MESSAGES_PER_TIME], (double)(w->fleet.probes + w->reports) / time},
+        {metric[BLI_WAITING_MEAN], w->waiting / (double)w->begun},
+        {metric[BLI_WAITING_PROBABILITY], (double)w->waited / (double)w->begun},
+        {metric[BLI_QUEUE_TOTAL], w->queue_area / time},
+        {metric[BLI_MESSAGES_PER_TIME], (double)(w->fleet.probes + w->reports) / time},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         if (!(fabs(expected[i][0] - expected[i][1]) <= 1e-9 * fabs(expected[i][1]) + 1e-12))
@@ -309,11 +309,11 @@ static inline void literal_expect(const struct literal *w, const struct bal_tria
     for (unsigned s = 0; s < w->servers; s++)
         jobs += w->length[s];
     const double per_server = time * w->servers;
-    if (fabs(metric[BAL_STEALING_REQUESTS] * per_server - (double)w->requests) > 1e-6 ||
-        fabs(metric[BAL_STEALING_STEALS] * per_server - (double)w->steals) > 1e-6 ||
-        fabs(metric[BAL_STEALING_MOVED] * (double)jobs - (double)w->stolen) > 1e-6)
+    if (fabs(metric[BLI_STEALING_REQUESTS] * per_server - (double)w->requests) > 1e-6 ||
+        fabs(metric[BLI_STEALING_STEALS] * per_server - (double)w->steals) > 1e-6 ||
+        fabs(metric[BLI_STEALING_MOVED] * (double)jobs - (double)w->stolen) > 1e-6)
         fail_msg("%s: %g requests and %g steals, literally %llu and %llu", what,
-                 metric[BAL_STEALING_REQUESTS] * per_server, metric[BAL_STEALING_STEALS] * per_server,
+                 metric[BLI_STEALING_REQUESTS] * per_server, metric[BLI_STEALING_STEALS] * per_server,
                  (unsigned long long)w->requests, (unsigned long long)w->steals);
 }
 

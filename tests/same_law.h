@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static inline bool same_law(const struct bal_dist *x, const struct bal_dist *y) {
+static inline bool same_law(const struct bli_dist *x, const struct bli_dist *y) {
     return x->kind == y->kind && x->phases == y->phases && memcmp(&x->mean, &y->mean, sizeof x->mean) == 0 &&
            memcmp(&x->a, &y->a, sizeof x->a) == 0 && memcmp(&x->b, &y->b, sizeof x->b) == 0 &&
            memcmp(&x->c, &y->c, sizeof x->c) == 0 && memcmp(&x->d, &y->d, sizeof x->d) == 0 &&

@@ -8,7 +8,7 @@
 static inline struct bal_policy_spec policy_of(const char *text) {
     struct bal_policy_spec spec;
     struct bal_error err;
-    if (bal_scheme_parse(text, &spec, &err))
+    if (bli_scheme_parse(text, &spec, &err))
         fail_msg("%s", err.text);
     return spec;
 }

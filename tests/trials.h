@@ -8,20 +8,20 @@
 #include <string.h>
 
 /* A run that cannot be made fails the test. */
-static inline struct bal_trial trial_of(const struct bal_model *model, const struct bal_policy_spec *spec,
-                                        const struct bal_run *run) {
-    struct bal_trial trial = {0};
+static inline struct bli_trial trial_of(const struct bli_model *model, const struct bal_policy_spec *spec,
+                                        const struct bli_run *run) {
+    struct bli_trial trial = {0};
     struct bal_error err;
-    if (bal_simulate(model, spec, run, &trial, &err))
+    if (bli_simulate(model, spec, run, &trial, &err))
         fail_msg("%s: %s", spec->policy->name, err.text);
     return trial;
 }
 
 /* All that was measured; engines may count events in other ways, and none takes the same time. */
-static inline void assert_same_trial(const struct bal_trial *a, const struct bal_trial *b, const char *what) {
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+static inline void assert_same_trial(const struct bli_trial *a, const struct bli_trial *b, const char *what) {
+    for (int m = 0; m < BLI_METRIC_COUNT; m++)
         if (memcmp(&a->metric[m], &b->metric[m], sizeof a->metric[m]) != 0)
-            fail_msg("%s: %s is %.17g and %.17g", what, bal_metric_table[m].name, a->metric[m], b->metric[m]);
+            fail_msg("%s: %s is %.17g and %.17g", what, bli_metric_table[m].name, a->metric[m], b->metric[m]);
     assert_memory_equal(a->tail, b->tail, sizeof a->tail);
     assert_memory_equal(a->quarter, b->quarter, sizeof a->quarter);
     assert_true(a->jobs == b->jobs && a->warmup == b->warmup);

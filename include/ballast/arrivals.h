@@ -33,62 +33,62 @@ extern "C" {
 #endif
 
 enum {
-    BAL_ARRIVALS_STATES = 8,
-    BAL_ARRIVALS_TEXT = BAL_DIST_TEXT + 16, /* enough for the text of any arrivals */
+    BLI_ARRIVALS_STATES = 8,
+    BLI_ARRIVALS_TEXT = BLI_DIST_TEXT + 16, /* enough for the text of any arrivals */
 };
 
-enum bal_arrivals_kind {
-    BAL_ARRIVALS_POISSON,
-    BAL_ARRIVALS_MMPP,
-    BAL_ARRIVALS_RENEWAL,
-    BAL_ARRIVALS_BATCH,
+enum bli_arrivals_kind {
+    BLI_ARRIVALS_POISSON,
+    BLI_ARRIVALS_MMPP,
+    BLI_ARRIVALS_RENEWAL,
+    BLI_ARRIVALS_BATCH,
 };
 
-/* Made by bal_arrivals_parse; read it freely. A plain value; all zero bytes are poisson. */
-struct bal_arrivals {
-    enum bal_arrivals_kind kind;
+/* Made by bli_arrivals_parse; read it freely. A plain value; all zero bytes are poisson. */
+struct bli_arrivals {
+    enum bli_arrivals_kind kind;
     unsigned states;                  /* mmpp */
-    double rate[BAL_ARRIVALS_STATES]; /* of each, as given */
-    double stay[BAL_ARRIVALS_STATES]; /* mean time in each */
-    struct bal_dist gap;              /* renewal: as given */
-    struct bal_batch batch;           /* batch */
+    double rate[BLI_ARRIVALS_STATES]; /* of each, as given */
+    double stay[BLI_ARRIVALS_STATES]; /* mean time in each */
+    struct bli_dist gap;              /* renewal: as given */
+    struct bli_batch batch;           /* batch */
 };
 
 /* Reads arrivals; on failure *arrivals is unchanged and err names what would be right. */
-enum bal_code bal_arrivals_parse(const char *text, struct bal_arrivals *arrivals, struct bal_error *err);
+enum bal_code bli_arrivals_parse(const char *text, struct bli_arrivals *arrivals, struct bal_error *err);
 /* The canonical text, which parses to the same arrivals, bit for bit. Always terminated if size > 0; returns
  * the length needed. */
-size_t bal_arrivals_print(const struct bal_arrivals *arrivals, char *text, size_t size);
+size_t bli_arrivals_print(const struct bli_arrivals *arrivals, char *text, size_t size);
 
 /* Is it a Poisson process? It may be written in another form: renewal(exp), batch(1), states of one rate. */
-bool bal_arrivals_are_poisson(const struct bal_arrivals *arrivals);
+bool bli_arrivals_are_poisson(const struct bli_arrivals *arrivals);
 
 /* mmpp: changes of state in a unit of time. */
-double bal_arrivals_changes(const struct bal_arrivals *arrivals);
+double bli_arrivals_changes(const struct bli_arrivals *arrivals);
 
 /* Draws arrivals one after the other. O(1) for a job; mmpp: a step for every change of state, too. */
-struct bal_arrival_source {
+struct bli_arrival_source {
     struct bal_rng rng;
-    enum bal_arrivals_kind kind; /* poisson for all that are */
+    enum bli_arrivals_kind kind; /* poisson for all that are */
     double mean_gap;             /* between jobs; batch: between batches, of 0 jobs too */
-    struct bal_dist gap;
-    struct bal_batch batch;
+    struct bli_dist gap;
+    struct bli_batch batch;
     uint32_t more; /* jobs of the current batch that have not been returned yet */
     bool first;    /* was the last job the first of its batch? Always true without batches */
     unsigned states, state;
-    double rate[BAL_ARRIVALS_STATES], stay[BAL_ARRIVALS_STATES]; /* rates in jobs per unit of time */
+    double rate[BLI_ARRIVALS_STATES], stay[BLI_ARRIVALS_STATES]; /* rates in jobs per unit of time */
     double left;                                                 /* time until the state changes */
 };
 
 /* mean_gap: between jobs. An mmpp begins in equilibrium, a renewal process with a whole gap. */
-void bal_arrival_source_init(struct bal_arrival_source *source, const struct bal_arrivals *arrivals,
+void bli_arrival_source_init(struct bli_arrival_source *source, const struct bli_arrivals *arrivals,
                              double mean_gap, const struct bal_rng *rng);
 
 /* When the next job comes, if the last one came at `now`: within a batch at the same time. */
-double bal_arrival_source_next(struct bal_arrival_source *source, double now);
+double bli_arrival_source_next(struct bli_arrival_source *source, double now);
 
 /* Drops the jobs of the current batch that have not been returned yet. */
-static inline void bal_arrival_source_drop(struct bal_arrival_source *source) {
+static inline void bli_arrival_source_drop(struct bli_arrival_source *source) {
     source->more = 0;
 }
 

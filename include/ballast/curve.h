@@ -20,28 +20,28 @@
 extern "C" {
 #endif
 
-enum { BAL_CURVE_POINTS = 256, BAL_CURVE_TEXT = 256 * 50 + 16 };
+enum { BLI_CURVE_POINTS = 256, BLI_CURVE_TEXT = 256 * 50 + 16 };
 
-enum bal_curve_kind { BAL_CURVE_CONSTANT, BAL_CURVE_SINE, BAL_CURVE_TABLE };
+enum bli_curve_kind { BLI_CURVE_CONSTANT, BLI_CURVE_SINE, BLI_CURVE_TABLE };
 
 /* A plain value; all zero bytes are the constant. */
-struct bal_curve {
-    enum bal_curve_kind kind;
+struct bli_curve {
+    enum bli_curve_kind kind;
     double amplitude, period;
     bool repeat; /* a table: it begins again after its last time */
     unsigned points;
-    double time[BAL_CURVE_POINTS], factor[BAL_CURVE_POINTS];
+    double time[BLI_CURVE_POINTS], factor[BLI_CURVE_POINTS];
 };
 
 /* Reads a curve; on failure *curve is untouched. */
-enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct bal_error *err);
+enum bal_code bli_curve_parse(const char *text, struct bli_curve *curve, struct bal_error *err);
 /* The canonical text; always terminated; returns the length needed. */
-size_t bal_curve_print(const struct bal_curve *curve, char *text, size_t size);
+size_t bli_curve_print(const struct bli_curve *curve, char *text, size_t size);
 
-double bal_curve_at(const struct bal_curve *curve, double time);
+double bli_curve_at(const struct bli_curve *curve, double time);
 /* The last time of a table, after which the factor is constant; INFINITY for curves that go on varying. */
-double bal_curve_end(const struct bal_curve *curve);
-double bal_curve_max(const struct bal_curve *curve); /* its largest value */
+double bli_curve_end(const struct bli_curve *curve);
+double bli_curve_max(const struct bli_curve *curve); /* its largest value */
 
 #ifdef __cplusplus
 }

@@ -34,26 +34,26 @@ extern "C" {
 #endif
 
 enum {
-    BAL_DIST_PHASES = 16, /* most phases or branches of a distribution */
-    BAL_DIST_TEXT = 8192, /* enough for the text of any distribution */
+    BLI_DIST_PHASES = 16, /* most phases or branches of a distribution */
+    BLI_DIST_TEXT = 8192, /* enough for the text of any distribution */
 };
 
-enum bal_dist_kind {
-    BAL_DIST_EXP,
-    BAL_DIST_DET,
-    BAL_DIST_ERLANG,
-    BAL_DIST_HYPER,
-    BAL_DIST_PHASE,
-    BAL_DIST_LOGNORMAL,
-    BAL_DIST_PARETO,
-    BAL_DIST_BOUNDED_PARETO,
-    BAL_DIST_UNIFORM,
+enum bli_dist_kind {
+    BLI_DIST_EXP,
+    BLI_DIST_DET,
+    BLI_DIST_ERLANG,
+    BLI_DIST_HYPER,
+    BLI_DIST_PHASE,
+    BLI_DIST_LOGNORMAL,
+    BLI_DIST_PARETO,
+    BLI_DIST_BOUNDED_PARETO,
+    BLI_DIST_UNIFORM,
 };
 
-/* Made by bal_dist_parse; read it freely, but leave changes to bal_dist_scale. A plain value: copy it at
+/* Made by bli_dist_parse; read it freely, but leave changes to bli_dist_scale. A plain value: copy it at
  * will. */
-struct bal_dist {
-    enum bal_dist_kind kind;
+struct bli_dist {
+    enum bli_dist_kind kind;
     unsigned phases; /* hyper, phase: how many; erlang: K */
     double mean;     /* > 0; INFINITY for pareto with A <= 1 */
 
@@ -62,48 +62,48 @@ struct bal_dist {
      * pareto: a = A, b = XM. bounded-pareto: a = A, b = L, c = H, d = A log(H/L). uniform: a = A, b = B. */
     double a, b, c, d;
 
-    double start[BAL_DIST_PHASES];                 /* hyper, phase: probability of starting there */
-    double rate[BAL_DIST_PHASES];                  /* hyper, phase: rate of leaving it */
-    double jump[BAL_DIST_PHASES][BAL_DIST_PHASES]; /* phase: where to, given that it is left */
+    double start[BLI_DIST_PHASES];                 /* hyper, phase: probability of starting there */
+    double rate[BLI_DIST_PHASES];                  /* hyper, phase: rate of leaving it */
+    double jump[BLI_DIST_PHASES][BLI_DIST_PHASES]; /* phase: where to, given that it is left */
 };
 
-/* One row per kind, in the order of enum bal_dist_kind, for help texts and error messages. */
-struct bal_dist_info {
+/* One row per kind, in the order of enum bli_dist_kind, for help texts and error messages. */
+struct bli_dist_info {
     const char *name;    /* "hyper" */
     const char *usage;   /* "hyper(C2), hyper(C2,M) or hyper(P1,R1,P2,R2,...)" */
     const char *summary; /* one line */
 };
-extern const struct bal_dist_info bal_dist_table[];
-extern const size_t bal_dist_count;
+extern const struct bli_dist_info bli_dist_table[];
+extern const size_t bli_dist_count;
 
 /* Reads a distribution. On failure *dist is unchanged and err names what is wrong and what would be right. */
-enum bal_code bal_dist_parse(const char *text, struct bal_dist *dist, struct bal_error *err);
+enum bal_code bli_dist_parse(const char *text, struct bli_dist *dist, struct bal_error *err);
 
 /* Writes the canonical text: parsing it gives the same distribution, bit for bit, and equal distributions
  * have equal texts. Always terminated if size > 0; returns the length that a large enough buffer would hold,
  * like snprintf. */
-size_t bal_dist_print(const struct bal_dist *dist, char *text, size_t size);
+size_t bli_dist_print(const struct bli_dist *dist, char *text, size_t size);
 
 /* One draw, > 0 except with a probability of about 2^-53. O(1); phase: a step for each phase passed. */
-double bal_dist_sample(const struct bal_dist *dist, struct bal_rng *rng);
+double bli_dist_sample(const struct bli_dist *dist, struct bal_rng *rng);
 
 /* E[S^k], k = 1, 2, 3; INFINITY where it does not exist. */
-double bal_dist_moment(const struct bal_dist *dist, int k);
+double bli_dist_moment(const struct bli_dist *dist, int k);
 
 /* P(S <= x), absolute error below 1e-12. Not for hot loops: phase needs some hundred operations times the
  * cube of its number of phases, erlang some sqrt(K). */
-double bal_dist_cdf(const struct bal_dist *dist, double x);
+double bli_dist_cdf(const struct bli_dist *dist, double x);
 
 /* 1 - E[exp(-s S)], s > 0: the probability that an exponential time of rate s ends before S. No digits are
  * lost for small s. NaN where there is no closed form: lognormal, pareto, bounded-pareto. */
-double bal_dist_outlasts(const struct bal_dist *dist, double s);
+double bli_dist_outlasts(const struct bli_dist *dist, double s);
 
 /* The same distribution with all values multiplied by factor > 0. */
-void bal_dist_scale(struct bal_dist *dist, double factor);
+void bli_dist_scale(struct bli_dist *dist, double factor);
 
 /* Is it exponential? It may be written in another form: erlang(1), hyper(1), a phase distribution with a
  * constant hazard. */
-bool bal_dist_is_exponential(const struct bal_dist *dist);
+bool bli_dist_is_exponential(const struct bli_dist *dist);
 
 #ifdef __cplusplus
 }

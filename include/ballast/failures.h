@@ -15,15 +15,15 @@ extern "C" {
 #endif
 
 /* What becomes of the jobs that a server works on when it fails. */
-enum bal_failed_jobs {
-    BAL_JOBS_RESUME,  /* they go on where they were when the server is back */
-    BAL_JOBS_RESTART, /* they begin again when the server is back */
-    BAL_JOBS_LOST,    /* they are lost, and count as failed */
+enum bli_failed_jobs {
+    BLI_JOBS_RESUME,  /* they go on where they were when the server is back */
+    BLI_JOBS_RESTART, /* they begin again when the server is back */
+    BLI_JOBS_LOST,    /* they are lost, and count as failed */
 };
 
-struct bal_failures {
-    struct bal_dist up, down; /* up.mean 0: servers never fail */
-    enum bal_failed_jobs jobs;
+struct bli_failures {
+    struct bli_dist up, down; /* up.mean 0: servers never fail */
+    enum bli_failed_jobs jobs;
     bool unseen; /* the dispatcher does not learn of failures; otherwise it knows at once which servers may
                     not be chosen */
 };
@@ -31,17 +31,17 @@ struct bal_failures {
 /* Reads "none" or "mtbf=1000,mttr=10", each a mean of exponential times or a distribution, and perhaps
  * jobs=resume (the default), restart or lost, and seen=yes (the default) or no. On failure *failures is
  * untouched. */
-enum bal_code bal_failures_parse(const char *text, struct bal_failures *failures, struct bal_error *err);
+enum bal_code bli_failures_parse(const char *text, struct bli_failures *failures, struct bal_error *err);
 /* The canonical text; always terminated; returns the length needed. */
-size_t bal_failures_print(const struct bal_failures *failures, char *text, size_t size);
+size_t bli_failures_print(const struct bli_failures *failures, char *text, size_t size);
 
-static inline bool bal_failures_happen(const struct bal_failures *failures) {
+static inline bool bli_failures_happen(const struct bli_failures *failures) {
     return failures->up.mean > 0;
 }
 
 /* The part of its time that a server is up; 1 if it never fails. */
-static inline double bal_failures_availability(const struct bal_failures *failures) {
-    return bal_failures_happen(failures) ? failures->up.mean / (failures->up.mean + failures->down.mean) : 1;
+static inline double bli_failures_availability(const struct bli_failures *failures) {
+    return bli_failures_happen(failures) ? failures->up.mean / (failures->up.mean + failures->down.mean) : 1;
 }
 
 #ifdef __cplusplus

@@ -2,20 +2,20 @@
 /* Figures: described as data, drawn by gnuplot as SVG, PNG or PDF.
  *
  *     const double load[] = {0.5, 0.9}, mean[] = {1.33, 2.66}, half[] = {0.01, 0.03};
- *     const struct bal_series series[] = {
- *         {.name = "pod:d=2", .style = BAL_STYLE_POINTS, .count = 2, .x = load, .y = mean,
+ *     const struct bli_series series[] = {
+ *         {.name = "pod:d=2", .style = BLI_STYLE_POINTS, .count = 2, .x = load, .y = mean,
  *          .half_width = half}};
- *     const struct bal_panel panel = {.x = {.label = "load"},
+ *     const struct bli_panel panel = {.x = {.label = "load"},
  *                                     .y = {.label = "mean response time", .unit = "service times"},
  *                                     .series = series, .count = 1};
- *     const struct bal_figure figure = {.title = "two choices", .panel = &panel, .panels = 1};
- *     if (bal_figure_write(&figure, "two.pdf", &err))      ... err.text says why
+ *     const struct bli_figure figure = {.title = "two choices", .panel = &panel, .panels = 1};
+ *     if (bli_figure_write(&figure, "two.pdf", &err))      ... err.text says why
  *
  * Unless it is said otherwise, a figure is as wide as one column of a paper (3.5 inches), or as two when it
  * has several panels side by side, with letters of 8 points. Colours can be distinguished by colour-blind
  * readers, shapes without colours. The legend stands below the panels, never on the data. All text may be any
  * UTF-8: nothing in it is a command. Between dollar signs are formulas: $\lambda_1$, $N^{2}$ (see
- * bal_text_formula). */
+ * bli_text_formula). */
 #ifndef BALLAST_FIGURE_H
 #define BALLAST_FIGURE_H
 
@@ -29,39 +29,39 @@
 extern "C" {
 #endif
 
-enum bal_style {
-    BAL_STYLE_POINTS, /* measured values, each with its error bar */
-    BAL_STYLE_LINE,   /* a curve or a path */
-    BAL_STYLE_STEPS,  /* constant from each x to the next: distributions of whole numbers */
-    BAL_STYLE_BARS,   /* bars over named places, those of several groups side by side */
+enum bli_style {
+    BLI_STYLE_POINTS, /* measured values, each with its error bar */
+    BLI_STYLE_LINE,   /* a curve or a path */
+    BLI_STYLE_STEPS,  /* constant from each x to the next: distributions of whole numbers */
+    BLI_STYLE_BARS,   /* bars over named places, those of several groups side by side */
 };
 
 enum {
-    BAL_PANELS_MAX = 36,
-    BAL_FIGURE_GROUPS_MAX = 64,
-    BAL_GROUP_INK = BAL_FIGURE_GROUPS_MAX, /* drawn like the frame, for what belongs to all groups; without a
+    BLI_PANELS_MAX = 36,
+    BLI_FIGURE_GROUPS_MAX = 64,
+    BLI_GROUP_INK = BLI_FIGURE_GROUPS_MAX, /* drawn like the frame, for what belongs to all groups; without a
                                               legend entry */
 };
 
 /* Values that belong together. The series of one group have one colour, one shape (that of its points or,
  * where it has lines alone, of its dashes) and one entry in the legend, under the first name found; that of a
  * simulation and that of its theory are two series of one group. */
-struct bal_series {
+struct bli_series {
     const char *name; /* may be NULL */
-    unsigned group;   /* 0, 1, ...: also the order in the legend; or BAL_GROUP_INK */
-    enum bal_style style;
+    unsigned group;   /* 0, 1, ...: also the order in the legend; or BLI_GROUP_INK */
+    enum bli_style style;
     bool theory; /* always drawn as a line, with any style */
     bool bound;  /* of a theory: it bounds the value, and its line is dashed */
     size_t count;
     const double *x, *y;             /* a pair with a NaN or an infinity is left out and interrupts a line */
     const double *half_width;        /* half-widths of the 95 % intervals of y; NULL or NaN: none */
-    const enum bal_verdict *verdict; /* NULL: nothing is known about stability. An unstable point is not
+    const enum bli_verdict *verdict; /* NULL: nothing is known about stability. An unstable point is not
                                       * plotted but marked above the axes by its shape and a cross; an
                                       * undecided one is drawn hollow. */
     const bool *doubted; /* a point whose interval may miss the true value has a ring around it; NULL: none */
 };
 
-struct bal_axis {
+struct bli_axis {
     const char *label;
     const char *unit; /* in brackets behind the label; NULL or "": none */
     bool log;
@@ -72,60 +72,60 @@ struct bal_axis {
     bool nonnegative; /* no value can be below 0: intervals end there */
 };
 
-struct bal_panel {
+struct bli_panel {
     const char *title; /* may be NULL */
-    struct bal_axis x, y;
-    const struct bal_series *series;
+    struct bli_axis x, y;
+    const struct bli_series *series;
     size_t count;
 };
 
 /* In points, 72 to an inch; 0: as usual. Lines and shapes grow with the letters. */
-struct bal_figure_size {
+struct bli_figure_size {
     double width, height, letters;
 };
 
-struct bal_figure {
+struct bli_figure {
     const char *title; /* may be NULL */
-    const struct bal_panel *panel;
-    size_t panels;        /* 1 to BAL_PANELS_MAX, row by row */
+    const struct bli_panel *panel;
+    size_t panels;        /* 1 to BLI_PANELS_MAX, row by row */
     unsigned columns;     /* 0: as many as look good */
     const char *measured; /* what the legend calls measured and ... */
     const char *theory;   /* ... computed values where there are both; NULL: "simulation" and "theory" */
-    struct bal_figure_size size;
+    struct bli_figure_size size;
 };
 
-enum bal_figure_format {
-    BAL_FIGURE_SVG,
-    BAL_FIGURE_PNG,
-    BAL_FIGURE_PDF,
-    BAL_FIGURE_EPS,
-    BAL_FIGURE_CSV, /* its data; there is no script for it, and gnuplot is not needed */
-    BAL_FIGURE_FORMATS
+enum bli_figure_format {
+    BLI_FIGURE_SVG,
+    BLI_FIGURE_PNG,
+    BLI_FIGURE_PDF,
+    BLI_FIGURE_EPS,
+    BLI_FIGURE_CSV, /* its data; there is no script for it, and gnuplot is not needed */
+    BLI_FIGURE_FORMATS
 };
 
 /* "svg", "png", "pdf", "eps", "csv": the suffix of a file. */
-const char *bal_figure_format_text(enum bal_figure_format format);
-/* The format that the suffix of a path names; BAL_FIGURE_FORMATS when there is none such. */
-enum bal_figure_format bal_figure_format_of(const char *path);
+const char *bli_figure_format_text(enum bli_figure_format format);
+/* The format that the suffix of a path names; BLI_FIGURE_FORMATS when there is none such. */
+enum bli_figure_format bli_figure_format_of(const char *path);
 
 /* Can it be drawn? Checks what can be wrong with the data: too many panels or groups, a log axis that ends at
  * 0 or below, an axis that ends before it begins, a size that is none. */
-enum bal_code bal_figure_check(const struct bal_figure *figure, struct bal_error *err);
+enum bal_code bli_figure_check(const struct bli_figure *figure, struct bal_error *err);
 
 /* The gnuplot script that draws the figure on its standard output, data included: one to keep or to change by
  * hand. The caller frees *script, which is terminated. */
-enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure_format format, char **script,
+enum bal_code bli_figure_script(const struct bli_figure *figure, enum bli_figure_format format, char **script,
                                 struct bal_error *err);
 
 /* Draws the figure into memory: runs gnuplot, which must be installed, and leaves no file behind. The caller
  * frees *data. The SVG stands alone, and its ink is `currentColor`, so that a page it is put into decides on
  * light or dark. */
-enum bal_code bal_figure_render(const struct bal_figure *figure, enum bal_figure_format format, char **data,
+enum bal_code bli_figure_render(const struct bli_figure *figure, enum bli_figure_format format, char **data,
                                 size_t *size, struct bal_error *err);
 
 /* Draws the figure into a file whose suffix names the format. The file appears, or replaces an older one,
  * only when it is complete. */
-enum bal_code bal_figure_write(const struct bal_figure *figure, const char *path, struct bal_error *err);
+enum bal_code bli_figure_write(const struct bli_figure *figure, const char *path, struct bal_error *err);
 
 #ifdef __cplusplus
 }

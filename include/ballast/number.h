@@ -10,23 +10,23 @@
 extern "C" {
 #endif
 
-enum { BAL_NUMBER_TEXT = 32 }; /* enough for any double as bal_number_print writes it */
+enum { BLI_NUMBER_TEXT = 32 }; /* enough for any double as bli_number_print writes it */
 
 /* Reads the longest plain decimal number (no suffix) at the beginning of text and returns where it ends, or
  * NULL if there is none. No white space is skipped; "nan", "inf" and hexadecimals are no numbers; one too
  * large for a double gives an infinity, which the caller has to refuse. */
-const char *bal_number_read(const char *text, double *value);
+const char *bli_number_read(const char *text, double *value);
 
 /* Reads the first length characters of text, all of them, as one finite decimal number with an optional
  * suffix k (10^3), M (10^6) or G (10^9). Returns whether it is one; *value is set only then. */
-bool bal_number_parse(const char *text, size_t length, double *value);
+bool bli_number_parse(const char *text, size_t length, double *value);
 
 /* The same for shares: a percent sign after the number divides it by 100. */
-bool bal_share_parse(const char *text, size_t length, double *value);
+bool bli_share_parse(const char *text, size_t length, double *value);
 
 /* Writes the shortest decimal that reads back as the same number; whole numbers below 10^15 without an
  * exponent. */
-void bal_number_print(double value, char text[BAL_NUMBER_TEXT]);
+void bli_number_print(double value, char text[BLI_NUMBER_TEXT]);
 
 #ifdef __cplusplus
 }

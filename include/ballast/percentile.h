@@ -16,27 +16,27 @@ extern "C" {
 #endif
 
 enum {
-    BAL_PERCENTILE_TEXT = 24,
-    BAL_PERCENTILES_MAX = 8, /* that may be requested at once, in addition to those that are always measured
+    BLI_PERCENTILE_TEXT = 24,
+    BLI_PERCENTILES_MAX = 8, /* that may be requested at once, in addition to those that are always measured
                               */
 };
 
 /* Does the text look like a percentile, valid or not: p and a digit? */
-bool bal_percentile_looks(const char *text);
+bool bli_percentile_looks(const char *text);
 /* Reads the first length characters of text, all of them: "p99.9" is 0.999. Above 0 and below 1. */
-enum bal_code bal_percentile_parse(const char *text, size_t length, double *quantile, struct bal_error *err);
+enum bal_code bli_percentile_parse(const char *text, size_t length, double *quantile, struct bal_error *err);
 
 /* For people: "p99.9". For names in files, where points stand between words: "p999", if that reads back. */
-const char *bal_percentile_print(double quantile, char text[BAL_PERCENTILE_TEXT]);
-const char *bal_percentile_name(double quantile, char text[BAL_PERCENTILE_TEXT]);
+const char *bli_percentile_print(double quantile, char text[BLI_PERCENTILE_TEXT]);
+const char *bli_percentile_name(double quantile, char text[BLI_PERCENTILE_TEXT]);
 
 /* Several, in rising order and each once. */
-struct bal_percentiles {
+struct bli_percentiles {
     unsigned count;
-    double quantile[BAL_PERCENTILES_MAX];
+    double quantile[BLI_PERCENTILES_MAX];
 };
 /* Adds "50,95,99.9", with or without the p, to those that are there. On failure they stay as they are. */
-enum bal_code bal_percentiles_add(const char *text, struct bal_percentiles *percentiles,
+enum bal_code bli_percentiles_add(const char *text, struct bli_percentiles *percentiles,
                                   struct bal_error *err);
 
 #ifdef __cplusplus

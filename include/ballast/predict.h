@@ -12,19 +12,19 @@
 extern "C" {
 #endif
 
-enum bal_theory_kind {
-    BAL_THEORY_UNKNOWN,
-    BAL_THEORY_EXACT,       /* holds for this very system */
-    BAL_THEORY_LIMIT,       /* holds as the number of servers grows */
-    BAL_THEORY_APPROXIMATE, /* an approximation: no limit makes it exact */
+enum bli_theory_kind {
+    BLI_THEORY_UNKNOWN,
+    BLI_THEORY_EXACT,       /* holds for this very system */
+    BLI_THEORY_LIMIT,       /* holds as the number of servers grows */
+    BLI_THEORY_APPROXIMATE, /* an approximation: no limit makes it exact */
 };
-const char *bal_theory_sign(enum bal_theory_kind kind);      /* "=", "\u2192", "\u2248" */
-const char *bal_theory_kind_name(enum bal_theory_kind kind); /* "exact", "limit", "approximation" */
+const char *bli_theory_sign(enum bli_theory_kind kind);      /* "=", "\u2192", "\u2248" */
+const char *bli_theory_kind_name(enum bli_theory_kind kind); /* "exact", "limit", "approximation" */
 
-enum { BAL_THEORY_LEVELS = 128 };
+enum { BLI_THEORY_LEVELS = 128 };
 
 /* The jobs of one class, where there are two. */
-struct bal_prediction_class {
+struct bli_prediction_class {
     double response_mean, waiting_mean;
     double waiting_probability;  /* that a job waits at all */
     double response_quantile[4]; /* 50, 90, 99, 99.9 % */
@@ -35,8 +35,8 @@ struct bal_prediction_class {
 };
 
 /* Times are in the unit of the model. What is not known is NaN; what does not exist is INFINITY. */
-struct bal_prediction {
-    enum bal_theory_kind kind;
+struct bli_prediction {
+    enum bli_theory_kind kind;
     const char *source; /* "M/M/1", "mean field", ... */
     double response_mean, waiting_mean;
     double waiting_limit; /* waiting_mean as servers are added, load and parameters being the same */
@@ -48,19 +48,19 @@ struct bal_prediction {
                          model's costs; 0: there is none */
     double response_quantile[4];           /* 50, 90, 99, 99.9 % */
     unsigned levels;                       /* how many of tail are known */
-    double tail[BAL_THEORY_LEVELS];        /* fraction of servers with at least i jobs */
-    struct bal_prediction_class high, low; /* the most and the least urgent class */
+    double tail[BLI_THEORY_LEVELS];        /* fraction of servers with at least i jobs */
+    struct bli_prediction_class high, low; /* the most and the least urgent class */
     double high_tail[4]; /* fraction of servers with at least i high jobs; i = 0 is 1 where it is known */
-    double class_response[BAL_JOB_CLASSES_MAX]; /* the mean response time of each, where there are more than
+    double class_response[BLI_JOB_CLASSES_MAX]; /* the mean response time of each, where there are more than
                                                  * two
                                                  */
 };
 
-struct bal_prediction bal_theory_predict(const struct bal_model *model, const struct bal_policy_spec *policy);
+struct bli_prediction bli_theory_predict(const struct bli_model *model, const struct bal_policy_spec *policy);
 
 /* The mean response time with so many servers, where the equations of the limit are smooth: an expansion in
  * 1/N (docs/theory.md). What is not known is NaN. */
-struct bal_expansion {
+struct bli_expansion {
     double limit, first, second; /* N servers: limit + first / N + second / N^2 */
     double response_mean;        /* that sum */
     double error;                /* how far it may be from the truth: an estimate, no bound */
@@ -70,124 +70,124 @@ struct bal_expansion {
 
 /* For pod and its sisters with exponential sizes on equal servers of one slot, and for pod on others, in less
  * than a tenth of a second; false where none is known, and nothing is written. */
-bool bal_theory_expand(const struct bal_model *model, const struct bal_policy_spec *policy,
-                       struct bal_expansion *expansion);
+bool bli_theory_expand(const struct bli_model *model, const struct bal_policy_spec *policy,
+                       struct bli_expansion *expansion);
 
 /* Is the expansion within this part of the truth, by its own estimate? */
-static inline bool bal_expansion_is_close(const struct bal_expansion *expansion) {
+static inline bool bli_expansion_is_close(const struct bli_expansion *expansion) {
     return expansion->error <= 0.01 * expansion->response_mean;
 }
 
 /* Equal servers with exponential sizes are a Markov chain that can be solved as it is (docs/theory.md): pod,
  * jsq, least-conn, jiq, pi, rcpb and tabs with up to eight servers; the first four with more, as far as
  * queues are short. */
-struct bal_chain {
+struct bli_chain {
     size_t states;
     double lost; /* share of jobs that come where the chain is cut off */
 };
-enum bal_chain_outcome {
-    BAL_CHAIN_SOLVED,
-    BAL_CHAIN_NONE,  /* the policy, or the model, has no such chain */
-    BAL_CHAIN_LARGE, /* too many servers, or more than `most` states would be needed; or there is no memory */
+enum bli_chain_outcome {
+    BLI_CHAIN_SOLVED,
+    BLI_CHAIN_NONE,  /* the policy, or the model, has no such chain */
+    BLI_CHAIN_LARGE, /* too many servers, or more than `most` states would be needed; or there is no memory */
 };
 
 /* Fills in *known, exact but for what is cut off, and *chain; means are right to about 1e-9, and so is the
  * distribution; with more than eight servers to about 1e-5. Some seconds for 100 000 states. */
-enum bal_chain_outcome bal_theory_solve_chain(const struct bal_model *model,
+enum bli_chain_outcome bli_theory_solve_chain(const struct bli_model *model,
                                               const struct bal_policy_spec *policy, size_t most,
-                                              struct bal_prediction *known, struct bal_chain *chain);
+                                              struct bli_prediction *known, struct bli_chain *chain);
 
 /* The fraction of jobs whose response or waiting time is longer than t, by the same theory. NaN where the
  * distribution is not known, although its mean may be, and without a steady state. Costs as
- * bal_pod_response_tail for pod, else O(1). */
-enum bal_theory_time { BAL_THEORY_RESPONSE, BAL_THEORY_WAITING };
-double bal_theory_tail(const struct bal_model *model, const struct bal_policy_spec *policy,
-                       enum bal_theory_time what, double t);
+ * bli_pod_response_tail for pod, else O(1). */
+enum bli_theory_time { BLI_THEORY_RESPONSE, BLI_THEORY_WAITING };
+double bli_theory_tail(const struct bli_model *model, const struct bal_policy_spec *policy,
+                       enum bli_theory_time what, double t);
 
 /* The time that this part of all jobs does not exceed, 0 < quantile < 1, by the same theory; NaN where the
  * distribution is not known. Some hundred times as expensive. */
-double bal_theory_quantile(const struct bal_model *model, const struct bal_policy_spec *policy,
-                           enum bal_theory_time what, double quantile);
+double bli_theory_quantile(const struct bli_model *model, const struct bal_policy_spec *policy,
+                           enum bli_theory_time what, double quantile);
 
 /* A lower bound of the mean response time for all policies that know only the distribution of job sizes: one
  * common queue in front of all servers (M/M/N; with k slots a server M/M/(N k)). NaN unless sizes are
  * exponential and speeds equal. */
-double bal_theory_lower_bound(const struct bal_model *model);
+double bli_theory_lower_bound(const struct bli_model *model);
 
 /* The load below which the policy keeps these servers stable and above which it does not; at most 1, and
  * smaller where it sends the slow ones more than they can do. NaN where it is not known. For sizes of finite
  * mean, batches of finite variance, whole or split. O(groups). */
-double bal_theory_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy);
+double bli_theory_critical_load(const struct bli_model *model, const struct bal_policy_spec *policy);
 
 /* How fast a fleet that begins idle forgets it: what is missing of the mean queue falls about like exp(-t/r),
  * and r, in the unit of the model, is the answer. NaN where it is not known: for policies other than random,
  * round-robin, pod, least-work and central, for sizes of infinite variance, arrivals that are not Poisson,
  * several or distant dispatchers, and where there is no steady state. O(groups); pod in some microseconds. */
-double bal_theory_relaxation(const struct bal_model *model, const struct bal_policy_spec *policy);
+double bli_theory_relaxation(const struct bli_model *model, const struct bal_policy_spec *policy);
 
 /* Where it is not known, the slowest plausible value, in the unit of the model. NaN where nothing is known:
  * no steady state, slotted time, buffers, load curves, arrivals in phases, sizes of infinite variance, jobs
  * that give up, servers that fail. O(groups). */
-struct bal_slowest {
+struct bli_slowest {
     double all;      /* that of `random`, or of queues as long as those seen and of the fleet as a whole */
     double together; /* of the fleet as a whole, as one queue N times as fast: no policy can be faster */
 };
 /* waiting: how many were seen to wait at a server, or for each of its slots, on average; NaN: not known. */
-struct bal_slowest bal_slowest_relaxation(const struct bal_model *model, double waiting);
+struct bli_slowest bli_slowest_relaxation(const struct bli_model *model, double waiting);
 
 /* The load above which it is proved not to be stable: the critical load where that is known, for policy
  * `stealing` Theorem 9 of Berenbrink et al. 2001. NaN where nothing is known. */
-double bal_theory_unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy);
+double bli_theory_unstable_load(const struct bli_model *model, const struct bal_policy_spec *policy);
 
 /* The fluid model of a policy and its parameters, which it points to: it must stay where it is. */
-enum bal_fluid_kind { BAL_FLUID_POD, BAL_FLUID_RCPB, BAL_FLUID_TABS, BAL_FLUID_STEALING };
-struct bal_theory_fluid {
-    struct bal_fluid_model model;
-    enum bal_fluid_kind kind; /* which of the parameters */
+enum bli_fluid_kind { BLI_FLUID_POD, BLI_FLUID_RCPB, BLI_FLUID_TABS, BLI_FLUID_STEALING };
+struct bli_theory_fluid {
+    struct bli_fluid_model model;
+    enum bli_fluid_kind kind; /* which of the parameters */
     union {
-        struct bal_pod pod;
-        struct bal_rcpb rcpb;
-        struct bal_tabs tabs;
-        struct bal_stealing stealing;
+        struct bli_pod pod;
+        struct bli_rcpb rcpb;
+        struct bli_tabs tabs;
+        struct bli_stealing stealing;
     } param;
 };
 
 /* Time in the fluid model is counted in mean service times. variant is that of rcpb and says in which limit:
  * with its own c and mu held fixed, or with one of them growing with the number of servers; other policies
- * have one limit only and take BAL_RCPB_CONSTRAINED. BAL_E_MODEL where no fluid model is known: the error
+ * have one limit only and take BLI_RCPB_CONSTRAINED. BAL_E_MODEL where no fluid model is known: the error
  * names the policies that have one, or what the model would have to be. */
-enum bal_code bal_theory_fluid_init(struct bal_theory_fluid *fluid, const struct bal_model *model,
-                                    const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+enum bal_code bli_theory_fluid_init(struct bli_theory_fluid *fluid, const struct bli_model *model,
+                                    const struct bal_policy_spec *policy, enum bli_rcpb_variant variant,
                                     struct bal_error *err);
 
 /* Writes s_1, ..., s_n of the state that its paths tend to; false, and nothing written, when there is none
  * (load >= 1). */
-bool bal_theory_fluid_equilibrium(const struct bal_theory_fluid *fluid, double *s, size_t n);
+bool bli_theory_fluid_equilibrium(const struct bli_theory_fluid *fluid, double *s, size_t n);
 
 /* The state that a model with this start has at time 0, for a policy that switches servers off. The caller
  * frees it; *n is its length. NULL when there is no memory. */
-double *bal_theory_fluid_start(const struct bal_theory_fluid *fluid, const struct bal_start *start,
+double *bli_theory_fluid_start(const struct bli_theory_fluid *fluid, const struct bli_start *start,
                                size_t *n);
 
 /* Of a path whose state is more than s_1, s_2, ... (tabs: phases and power states): *levels has s_i alone,
  * and standby and setup the fractions of servers that are idle and on and in set-up at its times. The caller
- * ends *levels with bal_fluid_path_fini. */
-enum bal_code bal_theory_fluid_levels(const struct bal_theory_fluid *fluid, const struct bal_fluid_path *path,
-                                      struct bal_fluid_path *levels, double *standby, double *setup,
+ * ends *levels with bli_fluid_path_fini. */
+enum bal_code bli_theory_fluid_levels(const struct bli_theory_fluid *fluid, const struct bli_fluid_path *path,
+                                      struct bli_fluid_path *levels, double *standby, double *setup,
                                       struct bal_error *err);
 
 /* Averages over a span of time, in the limit of many servers. */
-struct bal_theory_averages {
+struct bli_theory_averages {
     double busy, standby, setup, off; /* fractions of servers */
     double jobs;                      /* at a server */
     double waiting_mean;              /* of the jobs that arrive, where few wait at its ends */
-    double tail[BAL_THEORY_LEVELS];   /* fraction of servers with at least i jobs */
+    double tail[BLI_THEORY_LEVELS];   /* fraction of servers with at least i jobs */
 };
 
 /* What the fluid model predicts for the span between two times, from the model's start on: for tabs, under
  * any load curve. False where there is no such model. */
-bool bal_theory_average(const struct bal_model *model, const struct bal_policy_spec *policy, double from,
-                        double until, struct bal_theory_averages *span);
+bool bli_theory_average(const struct bli_model *model, const struct bal_policy_spec *policy, double from,
+                        double until, struct bli_theory_averages *span);
 
 #ifdef __cplusplus
 }

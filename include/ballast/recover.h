@@ -30,21 +30,21 @@ extern "C" {
 #endif
 
 /* What the sizes of a trace are. */
-enum bal_times {
-    BAL_TIMES_SERVICE,  /* service alone, by the log itself */
-    BAL_TIMES_IN_ORDER, /* recovered: servers take jobs in order */
-    BAL_TIMES_SHARED,   /* recovered: servers share their time */
-    BAL_TIMES_CLEAN,    /* as logged, and no waiting is seen in them */
-    BAL_TIMES_LIGHT,    /* estimated from the lightly loaded parts of the log */
-    BAL_TIMES_WAITING,  /* as logged, with waiting in them */
-    BAL_TIMES_UNKNOWN,  /* as logged; whether they include waiting is unknown */
+enum bli_times {
+    BLI_TIMES_SERVICE,  /* service alone, by the log itself */
+    BLI_TIMES_IN_ORDER, /* recovered: servers take jobs in order */
+    BLI_TIMES_SHARED,   /* recovered: servers share their time */
+    BLI_TIMES_CLEAN,    /* as logged, and no waiting is seen in them */
+    BLI_TIMES_LIGHT,    /* estimated from the lightly loaded parts of the log */
+    BLI_TIMES_WAITING,  /* as logged, with waiting in them */
+    BLI_TIMES_UNKNOWN,  /* as logged; whether they include waiting is unknown */
 };
 /* "service times", "recovered", "include waiting", ...: for a column of a table. */
-const char *bal_times_text(enum bal_times times);
+const char *bli_times_text(enum bli_times times);
 /* Must each number that is made of them be marked? */
-bool bal_times_are_doubtful(enum bal_times times);
+bool bli_times_are_doubtful(enum bli_times times);
 
-struct bal_recover_options {
+struct bli_recover_options {
     uint32_t slots;           /* jobs that a recorded server works on at once; 0: found from the log */
     uint32_t told_slots;      /* the same as the log states explicitly; 0: it does not */
     double step;              /* seconds: resolution of the times in the log ... */
@@ -54,12 +54,12 @@ struct bal_recover_options {
     const volatile int *stop; /* when set and not 0: ends with BAL_E_STOPPED; may be NULL */
 };
 
-struct bal_recovery {
-    enum bal_times times;
+struct bli_recovery {
+    enum bli_times times;
     uint64_t jobs;                    /* that are not left out */
     double logged_mean, logged_p99;   /* seconds, of these */
     double service_mean, service_p99; /* the same after recovery; as logged where nothing was done */
-    struct bal_estimate share;        /* of the logged time that is waiting, as far as it is known; 95 % */
+    struct bli_estimate share;        /* of the logged time that is waiting, as far as it is known; 95 % */
     /* where servers are named */
     uint32_t servers;               /* the most that were there at once; 0: none is named */
     uint32_t servers_seen;          /* in all */
@@ -74,26 +74,26 @@ struct bal_recovery {
     double overtaking;                /* share of jobs that leave before as many others as there are slots */
     double dependence;                /* size of those that find no free slot over that of the others, 1 when
                                        * all is well; NaN when hardly any does */
-    double shared_mean;               /* BAL_TIMES_SHARED: the mean if they took jobs in order; in seconds */
+    double shared_mean;               /* BLI_TIMES_SHARED: the mean if they took jobs in order; in seconds */
     double logged_load, service_load; /* of the servers and slots above, by logged and recovered times */
     /* where they are not */
     double light_others, mean_others; /* how many others jobs found: those of the light part, and all */
 };
 
-/* As `take` of bal_log_options, whose servers are to be collected then; the context is the trace that is to
+/* As `take` of bli_log_options, whose servers are to be collected then; the context is the trace that is to
  * be recovered. Each try at a server is a job of its own, which occupied that server for its own time; one
  * without a time is left out. Jobs that are not wanted are there too, left out of what is recovered. */
-enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record, struct bal_error *err);
+enum bal_code bli_recover_take(void *trace, const struct bli_log_record *record, struct bal_error *err);
 
 /* The same jobs, as many as it returns. */
-unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_job jobs[BAL_LOG_TRIES]);
+unsigned bli_recover_jobs(const struct bli_log_record *record, struct bli_trace_job jobs[BLI_LOG_TRIES]);
 
 /* Reads the finished trace, whose sizes are times from A to D and whose times are A, and works out what was
  * service. *recovered is a new finished trace, which the caller frees, or NULL when the sizes stay as they
  * are (and `ahead` is 0 for all). In what is recovered, jobs arrive `ahead` before A. Memory: the jobs that
  * are at servers at once. Time: about 0.1 us for each job and pass, of which there are two or three. */
-enum bal_code bal_recover(const struct bal_trace *logged, const struct bal_recover_options *options,
-                          struct bal_trace **recovered, struct bal_recovery *recovery, struct bal_error *err);
+enum bal_code bli_recover(const struct bli_trace *logged, const struct bli_recover_options *options,
+                          struct bli_trace **recovered, struct bli_recovery *recovery, struct bal_error *err);
 
 #ifdef __cplusplus
 }

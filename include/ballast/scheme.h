@@ -15,37 +15,37 @@
 extern "C" {
 #endif
 
-enum bal_scheme {
-    BAL_SCHEME_POLICY,
-    BAL_SCHEME_POOLED,    /* one common queue for all servers: nothing is routed */
-    BAL_SCHEME_GENERATED, /* jobs are made at the servers: nor is anything here */
+enum bli_scheme {
+    BLI_SCHEME_POLICY,
+    BLI_SCHEME_POOLED,    /* one common queue for all servers: nothing is routed */
+    BLI_SCHEME_GENERATED, /* jobs are made at the servers: nor is anything here */
 };
 
-enum bal_scheme bal_scheme_of(const struct bal_policy *policy);
+enum bli_scheme bli_scheme_of(const struct bal_policy *policy);
 
-extern const struct bal_policy *const bal_pooled_table[];
-extern const size_t bal_pooled_count;
-extern const struct bal_policy *const bal_generated_table[];
-extern const size_t bal_generated_count;
+extern const struct bal_policy *const bli_pooled_table[];
+extern const size_t bli_pooled_count;
+extern const struct bal_policy *const bli_generated_table[];
+extern const size_t bli_generated_count;
 
 /* The parameters of the pooled scheme `windowed`; times are in the unit of the model's time. */
-struct bal_window_rule {
+struct bli_window_rule {
     double target;    /* jobs that each slot of a server should have on average */
     double window;    /* over which they are averaged */
     double panic;     /* the short window, as a part of that */
     double threshold; /* a short average that wants so many times the servers that are ready is a panic */
     double tick;      /* between two decisions */
 };
-enum { BAL_WINDOW_UP = 1000, BAL_WINDOW_DOWN = 2 }; /* servers at most times, and divided by, this at once */
+enum { BLI_WINDOW_UP = 1000, BLI_WINDOW_DOWN = 2 }; /* servers at most times, and divided by, this at once */
 /* False: it is another scheme. */
-bool bal_window_rule_of(const struct bal_policy_spec *spec, struct bal_window_rule *rule);
+bool bli_window_rule_of(const struct bal_policy_spec *spec, struct bli_window_rule *rule);
 
 /* All schemes, the policies first; NULL behind the last. */
-const struct bal_policy *bal_scheme_at(size_t i);
-const struct bal_policy *bal_scheme_find(const char *name); /* NULL when there is none */
+const struct bal_policy *bli_scheme_at(size_t i);
+const struct bal_policy *bli_scheme_find(const char *name); /* NULL when there is none */
 
 /* Reads "name" or "name:key=value,...", as bal_policy_parse() does for policies alone. */
-enum bal_code bal_scheme_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
+enum bal_code bli_scheme_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
 
 #ifdef __cplusplus
 }

@@ -15,41 +15,41 @@
 extern "C" {
 #endif
 
-enum bal_speeds_kind {
-    BAL_SPEEDS_SLOTS, /* none are given: each slot of a server works at full speed */
-    BAL_SPEEDS_CORES, /* as fast as there are jobs, up to a number of cores */
-    BAL_SPEEDS_BATCH, /* jobs are worked on together, up to `most`; each further one slows all of them down */
-    BAL_SPEEDS_TABLE, /* points, with straight lines from 0 at no job between them; constant behind the last
+enum bli_speeds_kind {
+    BLI_SPEEDS_SLOTS, /* none are given: each slot of a server works at full speed */
+    BLI_SPEEDS_CORES, /* as fast as there are jobs, up to a number of cores */
+    BLI_SPEEDS_BATCH, /* jobs are worked on together, up to `most`; each further one slows all of them down */
+    BLI_SPEEDS_TABLE, /* points, with straight lines from 0 at no job between them; constant behind the last
                        */
 };
 
-enum { BAL_SPEEDS_POINTS = 32, BAL_SPEEDS_JOBS_MAX = 100000 };
+enum { BLI_SPEEDS_POINTS = 32, BLI_SPEEDS_JOBS_MAX = 100000 };
 
-struct bal_speeds {
-    enum bal_speeds_kind kind;
+struct bli_speeds {
+    enum bli_speeds_kind kind;
     double cores;
     uint32_t most;   /* of a batch */
     double slowdown; /* of a batch: k jobs together take 1 + slowdown (k - 1) times as long as one */
     unsigned points;
-    uint32_t jobs[BAL_SPEEDS_POINTS]; /* ascending */
-    double rate[BAL_SPEEDS_POINTS];   /* above 0 */
+    uint32_t jobs[BLI_SPEEDS_POINTS]; /* ascending */
+    double rate[BLI_SPEEDS_POINTS];   /* above 0 */
 };
 
 /* Reads "none", "cores(4)", "batch(8,0.15)" or "table(1:1 2:1.8 8:4.5)". On failure *speeds is untouched. */
-enum bal_code bal_speeds_parse(const char *text, struct bal_speeds *speeds, struct bal_error *err);
+enum bal_code bli_speeds_parse(const char *text, struct bli_speeds *speeds, struct bal_error *err);
 /* The canonical text; always terminated; returns the length needed. */
-size_t bal_speeds_print(const struct bal_speeds *speeds, char *text, size_t size);
+size_t bli_speeds_print(const struct bli_speeds *speeds, char *text, size_t size);
 
-static inline bool bal_speeds_given(const struct bal_speeds *speeds) {
-    return speeds->kind != BAL_SPEEDS_SLOTS;
+static inline bool bli_speeds_given(const struct bli_speeds *speeds) {
+    return speeds->kind != BLI_SPEEDS_SLOTS;
 }
 
 /* The total rate with k jobs in service, k from 1 on. */
-double bal_speeds_rate(const struct bal_speeds *speeds, double k);
+double bli_speeds_rate(const struct bli_speeds *speeds, double k);
 /* From so many jobs on it does not change. */
-uint32_t bal_speeds_last(const struct bal_speeds *speeds);
+uint32_t bli_speeds_last(const struct bli_speeds *speeds);
 /* The largest rate with at most `slots` jobs in service; 0: as many as there are. */
-double bal_speeds_top(const struct bal_speeds *speeds, uint32_t slots);
+double bli_speeds_top(const struct bli_speeds *speeds, uint32_t slots);
 
 #ifdef __cplusplus
 }

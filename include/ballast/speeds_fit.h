@@ -22,14 +22,14 @@
 extern "C" {
 #endif
 
-enum bal_speeds_cause { BAL_CAUSE_SLOTS, BAL_CAUSE_CORES, BAL_CAUSE_BATCH, BAL_CAUSES };
-extern const char *const bal_speeds_cause_name[BAL_CAUSES];
+enum bli_speeds_cause { BLI_CAUSE_SLOTS, BLI_CAUSE_CORES, BLI_CAUSE_BATCH, BLI_CAUSES };
+extern const char *const bli_speeds_cause_name[BLI_CAUSES];
 
-enum { BAL_SPEEDS_FIT_JOBS = 200000, BAL_SPEEDS_FIT_NUMBERS = 64 };
+enum { BLI_SPEEDS_FIT_JOBS = 200000, BLI_SPEEDS_FIT_NUMBERS = 64 };
 
 /* The best of one kind. */
-struct bal_speeds_candidate {
-    struct bal_speeds speeds;
+struct bli_speeds_candidate {
+    struct bli_speeds speeds;
     uint32_t slots;      /* 0: all that are there */
     double low, high;    /* 95 %: of slots, of cores, and of the slowdown of a batch of that size */
     double likelihood;   /* its logarithm */
@@ -37,45 +37,45 @@ struct bal_speeds_candidate {
     uint64_t impossible; /* jobs that ended before they could have begun */
 };
 
-struct bal_speeds_fit {
+struct bli_speeds_fit {
     uint64_t jobs, servers; /* that were looked at */
     bool cut;               /* the log has more jobs */
     uint64_t shared;        /* jobs that left others behind: only these say something */
-    struct bal_speeds_candidate candidate[BAL_CAUSES];
-    enum bal_speeds_cause best;
+    struct bli_speeds_candidate candidate[BLI_CAUSES];
+    enum bli_speeds_cause best;
     /* By how many standard deviations it is more likely than each other one; 0 for itself. Those that are not
      * told apart are within 2; of a batch and cores with the same rates, it is the cores. */
-    double ahead[BAL_CAUSES];
+    double ahead[BLI_CAUSES];
     bool told; /* it is told apart from all whose rates differ from its own */
     /* Completions per second with k jobs there, in the unit of the best one's work; k from 1 on. rate 0: no
      * job left so many. It is the total rate by k where servers share, whatever the sizes are
      * (insensitivity). */
     unsigned numbers;
     uint32_t most; /* jobs that were at a server at once */
-    double rate[BAL_SPEEDS_FIT_NUMBERS + 1], rate_sd[BAL_SPEEDS_FIT_NUMBERS + 1];
-    uint64_t ended[BAL_SPEEDS_FIT_NUMBERS + 1];
+    double rate[BLI_SPEEDS_FIT_NUMBERS + 1], rate_sd[BLI_SPEEDS_FIT_NUMBERS + 1];
+    uint64_t ended[BLI_SPEEDS_FIT_NUMBERS + 1];
 };
 
-/* Reads the first BAL_SPEEDS_FIT_JOBS jobs of the finished trace whose sizes are the times from their arrival
+/* Reads the first BLI_SPEEDS_FIT_JOBS jobs of the finished trace whose sizes are the times from their arrival
  * at a server to their end, as logged. BAL_E_MODEL: it names no server. O(jobs) for each of some hundred
  * candidates.
  */
-enum bal_code bal_speeds_fit(const struct bal_trace *logged, const volatile int *stop,
-                             struct bal_speeds_fit *fit, struct bal_error *err);
+enum bal_code bli_speeds_fit(const struct bli_trace *logged, const volatile int *stop,
+                             struct bli_speeds_fit *fit, struct bal_error *err);
 
 /* What servers are taken for, and what was found. */
-struct bal_speeds_recovery {
-    struct bal_speeds speeds;  /* none are given: it is slots */
+struct bli_speeds_recovery {
+    struct bli_speeds speeds;  /* none are given: it is slots */
     uint32_t slots;            /* 0: all */
     bool found;                /* the log was asked: */
-    struct bal_speeds_fit fit; /* what it says */
+    struct bli_speeds_fit fit; /* what it says */
 };
 
 /* The same jobs with their work in place of their times, as a new finished trace, which the caller frees.
  * Jobs whose server is not named stay as they are. slots 0: all. Work that comes out as nothing is a
  * nanosecond. */
-enum bal_code bal_speeds_recover(const struct bal_trace *logged, const struct bal_speeds *speeds,
-                                 uint32_t slots, const volatile int *stop, struct bal_trace **recovered,
+enum bal_code bli_speeds_recover(const struct bli_trace *logged, const struct bli_speeds *speeds,
+                                 uint32_t slots, const volatile int *stop, struct bli_trace **recovered,
                                  struct bal_error *err);
 
 #ifdef __cplusplus

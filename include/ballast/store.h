@@ -16,34 +16,34 @@
 extern "C" {
 #endif
 
-struct bal_store;
+struct bli_store;
 
-enum bal_store_access {
-    BAL_STORE_READ,  /* the file must exist */
-    BAL_STORE_WRITE, /* it is created if need be; no other process may be writing */
+enum bli_store_access {
+    BLI_STORE_READ,  /* the file must exist */
+    BLI_STORE_WRITE, /* it is created if need be; no other process may be writing */
 };
 
 /* Fails with a message on a file that is not a store (BAL_E_FORMAT), comes from a newer version
  * (BAL_E_FORMAT), or cannot be opened, written or locked (BAL_E_IO); such a file is left as it was. */
-enum bal_code bal_store_open(const char *path, enum bal_store_access access, struct bal_store **store,
+enum bal_code bli_store_open(const char *path, enum bli_store_access access, struct bli_store **store,
                              struct bal_error *err);
-void bal_store_close(struct bal_store *store); /* NULL is allowed */
+void bli_store_close(struct bli_store *store); /* NULL is allowed */
 
 /* Of this program, as stores record it: "1.0.0+4f2a91c0d3be" with the commit of its sources, ".dirty" behind
  * it where they had been changed, "1.0.0" where no commit is known. */
-const char *bal_store_version(void);
+const char *bli_store_version(void);
 
 /* Copies what other stores have, trial by trial, into `path`, which is made if it is not there. Trials that
  * several have must be the same but for the time that they took; otherwise, and after any other failure,
  * `path` is as it was before. */
-enum bal_code bal_store_merge(const char *path, const char *const *from, size_t count, struct bal_error *err);
+enum bal_code bli_store_merge(const char *path, const char *const *from, size_t count, struct bal_error *err);
 
 /* ---- runs: which experiments the store has seen ---- */
 
-struct bal_store_run {
+struct bli_store_run {
     int64_t id;
     const char *name; /* of the experiment */
-    enum bal_mode mode;
+    enum bli_mode mode;
     const char *spec;                         /* the whole file */
     const char *version, *compiler, *machine; /* of the program that began it */
     const char *started, *ended; /* UTC, "2024-05-01T12:00:00Z"; ended is NULL until the run is complete */
@@ -54,44 +54,44 @@ struct bal_store_run {
 };
 
 /* All runs, oldest first, as one block that the caller frees. */
-enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **runs, size_t *count,
+enum bal_code bli_store_runs(struct bli_store *store, struct bli_store_run **runs, size_t *count,
                              struct bal_error *err);
 
 /* The experiment of a run as it was when it was run. The caller frees it. */
-enum bal_code bal_store_run_experiment(const struct bal_store_run *run, struct bal_experiment **experiment,
+enum bal_code bli_store_run_experiment(const struct bli_store_run *run, struct bli_experiment **experiment,
                                        struct bal_error *err);
 
-/* A command that computed trials of a run; see bal_store_merge for runs of several commands. */
-struct bal_store_command {
+/* A command that computed trials of a run; see bli_store_merge for runs of several commands. */
+struct bli_store_command {
     const char *started; /* UTC */
     const char *text;    /* as it was typed */
     const char *version; /* of the program; "" where it is not known */
 };
 /* The commands of a run, oldest first, as one block that the caller frees. */
-enum bal_code bal_store_commands(struct bal_store *store, int64_t run, struct bal_store_command **commands,
+enum bal_code bli_store_commands(struct bli_store *store, int64_t run, struct bli_store_command **commands,
                                  size_t *count, struct bal_error *err);
 
 /* Who made trials: a version of this program on a machine. "" where that is not known. */
-struct bal_maker {
+struct bli_maker {
     int64_t id; /* 0: not known */
     char version[40], compiler[100], machine[300];
     size_t trials;
 };
-enum { BAL_MAKERS_MAX = 16 };
-struct bal_makers {
+enum { BLI_MAKERS_MAX = 16 };
+struct bli_makers {
     size_t count;
-    struct bal_maker maker[BAL_MAKERS_MAX];
+    struct bli_maker maker[BLI_MAKERS_MAX];
     size_t others; /* trials of still more makers */
 };
 
 /* Who made the trials that count for an experiment. Nothing is known of a file of a version that did not keep
  * it: count is 0 then. */
-enum bal_code bal_store_makers(struct bal_store *store, const struct bal_experiment *experiment,
-                               struct bal_makers *makers, struct bal_error *err);
+enum bal_code bli_store_makers(struct bli_store *store, const struct bli_experiment *experiment,
+                               struct bli_makers *makers, struct bal_error *err);
 
 /* ---- doing the work ---- */
 
-struct bal_sweep_progress {
+struct bli_sweep_progress {
     size_t done, total;           /* trials, as far as known: a wanted precision adds to the total */
     size_t found;                 /* of those done: already in the store */
     double cost_done, cost_total; /* the same in units of work, without those found */
@@ -100,104 +100,104 @@ struct bal_sweep_progress {
 /* A part of the trials of an experiment, for one of several machines: the trials are dealt out one by one, in
  * the order of points, policies and replications; where a precision is wanted, all those of a cell go to one
  * shard. */
-struct bal_shard {
+struct bli_shard {
     unsigned number, count; /* number 1 to count; count 0: all trials */
 };
 
-struct bal_sweep_options {
-    struct bal_shard shard;   /* progress counts its trials alone; the run is not recorded as complete */
+struct bli_sweep_options {
+    struct bli_shard shard;   /* progress counts its trials alone; the run is not recorded as complete */
     const char *command;      /* recorded if there is work to do; NULL: nothing is */
     unsigned threads;         /* 0: one for each processor */
     const volatile int *stop; /* when set and not 0: end early; may be NULL */
     /* Called after each trial, never from two threads at once; may be NULL. */
-    void (*progress)(void *context, const struct bal_sweep_progress *progress);
+    void (*progress)(void *context, const struct bli_sweep_progress *progress);
     void *progress_context;
 };
 
 /* Runs what is missing, longest trials first, and commits each trial as it is finished. Returns BAL_E_STOPPED
  * when the caller stops it; what was finished is kept, and the same call goes on from there. */
-enum bal_code bal_sweep_run(const struct bal_experiment *experiment, struct bal_store *store,
-                            const struct bal_sweep_options *options, struct bal_error *err);
+enum bal_code bli_sweep_run(const struct bli_experiment *experiment, struct bli_store *store,
+                            const struct bli_sweep_options *options, struct bal_error *err);
 
 /* How many trials are there, and how many are in the store (NULL: none)? Replications that a precision will
  * ask for are not counted before they are known to be needed. */
-enum bal_code bal_sweep_status(const struct bal_experiment *experiment, struct bal_store *store,
-                               struct bal_sweep_progress *progress, struct bal_error *err);
+enum bal_code bli_sweep_status(const struct bli_experiment *experiment, struct bli_store *store,
+                               struct bli_sweep_progress *progress, struct bal_error *err);
 
 /* ---- what was measured on real processes ---- */
 
 /* What else is known of a trial that was measured. */
-struct bal_fact {
+struct bli_fact {
     char name[48];
     double value;
 };
 
 /* Where an experiment has the delay of messages measured: lets its predictions have what the store knows. To
  * be called when the experiment has been read, before its predictions are simulated or looked up. */
-enum bal_code bal_store_adopt_delays(struct bal_store *store, const struct bal_experiment *experiment,
+enum bal_code bli_store_adopt_delays(struct bli_store *store, const struct bli_experiment *experiment,
                                      struct bal_error *err);
 
 /* Commits a trial of a policy that is measured, with its facts. */
-enum bal_code bal_store_put_measured(struct bal_store *store, const struct bal_experiment *experiment,
+enum bal_code bli_store_put_measured(struct bli_store *store, const struct bli_experiment *experiment,
                                      size_t point, size_t policy, unsigned replication,
-                                     const struct bal_trial *trial, const struct bal_fact *fact, size_t facts,
+                                     const struct bli_trial *trial, const struct bli_fact *fact, size_t facts,
                                      struct bal_error *err);
 /* Which of its trials are there? */
-enum bal_code bal_store_measured(struct bal_store *store, const struct bal_experiment *experiment,
+enum bal_code bli_store_measured(struct bli_store *store, const struct bli_experiment *experiment,
                                  size_t point, size_t policy, bool *there, size_t rounds,
                                  struct bal_error *err);
 /* A fact of each of them; NaN where it is not known. */
-enum bal_code bal_store_read_facts(struct bal_store *store, const struct bal_experiment *experiment,
+enum bal_code bli_store_read_facts(struct bli_store *store, const struct bli_experiment *experiment,
                                    size_t point, size_t policy, const char *name, double *value,
                                    size_t rounds, struct bal_error *err);
 /* Removes its trials, so that it is measured again. */
-enum bal_code bal_store_delete_cell(struct bal_store *store, const struct bal_experiment *experiment,
+enum bal_code bli_store_delete_cell(struct bli_store *store, const struct bli_experiment *experiment,
                                     size_t point, size_t policy, struct bal_error *err);
 
 /* ---- results ---- */
 
 /* What the store knows of a cell. result->replications is 0 when there is nothing. */
-enum bal_code bal_store_result(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                               size_t policy, struct bal_result *result, struct bal_error *err);
+enum bal_code bli_store_result(struct bli_store *store, const struct bli_experiment *experiment, size_t point,
+                               size_t policy, struct bli_result *result, struct bal_error *err);
 
 /* One quantity with its interval; means of unstable cells too, so look at the verdict. */
-enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_experiment *experiment,
-                                 size_t point, size_t policy, struct bal_quantity quantity,
-                                 struct bal_estimate *estimate, struct bal_error *err);
+enum bal_code bli_store_quantity(struct bli_store *store, const struct bli_experiment *experiment,
+                                 size_t point, size_t policy, struct bli_quantity quantity,
+                                 struct bli_estimate *estimate, struct bal_error *err);
 
 /* The policy's quantity over one of another at the same point, replication by replication on the same
  * arrivals: 1.12 +- 0.01. */
-enum bal_code bal_store_ratio(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                              size_t policy, struct bal_quantity quantity, size_t other,
-                              struct bal_quantity over, struct bal_estimate *estimate, struct bal_error *err);
+enum bal_code bli_store_ratio(struct bli_store *store, const struct bli_experiment *experiment, size_t point,
+                              size_t policy, struct bli_quantity quantity, size_t other,
+                              struct bli_quantity over, struct bli_estimate *estimate, struct bal_error *err);
 
 /* Adds the histograms of a cell's replications to *response and *waiting (either may be NULL), which hold
  * times in units of *unit. */
-enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_experiment *experiment,
-                                   size_t point, size_t policy, struct bal_histogram *response,
-                                   struct bal_histogram *waiting, double *unit, struct bal_error *err);
+enum bal_code bli_store_histograms(struct bli_store *store, const struct bli_experiment *experiment,
+                                   size_t point, size_t policy, struct bli_histogram *response,
+                                   struct bli_histogram *waiting, double *unit, struct bal_error *err);
 
 /* ---- claims ---- */
 
-enum bal_judgement { BAL_CLAIM_UNDECIDED, BAL_CLAIM_HOLDS, BAL_CLAIM_FAILS };
-const char *bal_judgement_text(enum bal_judgement judgement); /* "undecided", "holds", "does not hold" */
+enum bli_judgement { BLI_CLAIM_UNDECIDED, BLI_CLAIM_HOLDS, BLI_CLAIM_FAILS };
+const char *bli_judgement_text(enum bli_judgement judgement); /* "undecided", "holds", "does not hold" */
 
 /* What came out of a claim. */
-struct bal_judged {
-    enum bal_judgement judgement;
+struct bli_judged {
+    enum bli_judgement judgement;
     double value, low, high;  /* what was measured, where the claim is nearest to failing; NaN: nothing */
-    enum bal_verdict verdict; /* of BAL_MEASURE_VERDICT */
+    enum bli_verdict verdict; /* of BLI_MEASURE_VERDICT */
     char measured[120];       /* the same for people: "1.08 +- 0.02", "stable" */
     char where[200];          /* the point that decided, "" when there is only one */
     char why[200];            /* when undecided: what is missing */
-    unsigned doubts;          /* when decided: in the results that it rests on, of enum bal_doubt */
-    const struct bal_check *check; /* of the claim: the one that decided */
+    unsigned doubts;          /* when decided: in the results that it rests on, of enum bli_doubt */
+    const struct bli_check *check; /* of the claim: the one that decided */
 };
 
 /* Judges one claim. Intervals hold for all points of a claim together (Bonferroni), with 95 %, over all its
  * checks. */
-enum bal_code bal_claim_verdict(struct bal_store *store, const struct bal_experiment *experiment,
-                                const struct bal_claim *claim, struct bal_judged *judged,
+enum bal_code bli_claim_verdict(struct bli_store *store, const struct bli_experiment *experiment,
+                                const struct bli_claim *claim, struct bli_judged *judged,
                                 struct bal_error *err);
 
 #ifdef __cplusplus

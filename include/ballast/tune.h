@@ -18,39 +18,39 @@ extern "C" {
 /* What is asked. The model's standby and start are ignored: servers start in the limit of many servers, a
  * fraction equal to the load with one job each and the others off. Its distribution of the set-up time must
  * be given. A run is at least 20 standby times long; where the warm-up is left open (NaN) it is a quarter. */
-struct bal_tuning {
-    struct bal_model model;
-    struct bal_run run;
+struct bli_tuning {
+    struct bli_model model;
+    struct bli_run run;
     unsigned replications;
-    double precision;         /* as in struct bal_case */
+    double precision;         /* as in struct bli_case */
     bool open;                /* runs that are doubted as settling are made longer, each as it needs */
     double shortest, longest; /* standby times, above 0, in the unit of the model */
     unsigned points;          /* from 2, spaced evenly on a logarithmic scale */
 };
 
-struct bal_tune_point {
+struct bli_tune_point {
     double standby; /* mean */
-    struct bal_result tabs, pooled;
+    struct bli_result tabs, pooled;
     bool frontier; /* no other point of tabs waits less and draws less; never where it is doubted */
 };
 
-struct bal_tuned {
-    struct bal_tune_point *point; /* by standby time */
+struct bli_tuned {
+    struct bli_tune_point *point; /* by standby time */
     unsigned points;
-    struct bal_result always_on;
+    struct bli_result always_on;
     unsigned knee; /* a point of the frontier; `points` when there is none: fewer than three on it, or a doubt
                     * in one of the points, which could be it */
     bool doubted;  /* there is such a doubt */
 };
 
-/* Runs all of it. On success the caller ends with bal_tuned_fini. BAL_E_STOPPED leaves results of what was
+/* Runs all of it. On success the caller ends with bli_tuned_fini. BAL_E_STOPPED leaves results of what was
  * complete, to be ended too; other failures leave nothing. */
-enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_options *options,
-                       struct bal_tuned *tuned, struct bal_error *err);
-void bal_tuned_fini(struct bal_tuned *tuned);
+enum bal_code bli_tune(const struct bli_tuning *tuning, const struct bli_lab_options *options,
+                       struct bli_tuned *tuned, struct bal_error *err);
+void bli_tuned_fini(struct bli_tuned *tuned);
 
 /* Suggested settings for the keepers of such a fleet (docs/keeper.md). Times are in the unit of the model. */
-struct bal_tune_proposal {
+struct bli_tune_proposal {
     double standby; /* mean, exponential: that of the knee; NaN when there is none */
     double on;      /* least time on: an idle server draws as much in it as a set-up does */
     /* So that fewer than `least` servers are busy for a hundredth of the time at most, and more than `most`
@@ -58,16 +58,16 @@ struct bal_tune_proposal {
      * the highest load of the curve, and at most all. */
     uint32_t least, most;
 };
-struct bal_tune_proposal bal_tune_propose(const struct bal_tuning *tuning, const struct bal_tuned *tuned);
+struct bli_tune_proposal bli_tune_propose(const struct bli_tuning *tuning, const struct bli_tuned *tuned);
 
 /* Marks the points that no other betters in both coordinates (smaller is better; equal points are all
  * marked). A NaN is never on it. O(n^2). */
-void bal_frontier_mark(const double *x, const double *y, size_t n, bool *on);
+void bli_frontier_mark(const double *x, const double *y, size_t n, bool *on);
 
 /* The point of the frontier that is farthest from the line through its two ends, after both coordinates are
  * scaled so that the ends are (0, 1) and (1, 0); n when fewer than three points are marked or none lies below
  * that line. */
-size_t bal_frontier_knee(const double *x, const double *y, size_t n, const bool *on);
+size_t bli_frontier_knee(const double *x, const double *y, size_t n, const bool *on);
 
 #ifdef __cplusplus
 }

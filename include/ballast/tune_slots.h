@@ -14,43 +14,43 @@
 extern "C" {
 #endif
 
-enum { BAL_TUNE_SLOTS_MAX = 48 };
-#define BAL_TUNE_SLOTS_NEAR 0.02 /* a value so near to the least is as good */
+enum { BLI_TUNE_SLOTS_MAX = 48 };
+#define BLI_TUNE_SLOTS_NEAR 0.02 /* a value so near to the least is as good */
 
 /* The model's speeds must be given; its slots are ignored, and its load is that of servers with as many jobs
  * in service as suit them best. The quantile is that of the response times that are compared. */
-struct bal_slots_question {
-    struct bal_case base;
+struct bli_slots_question {
+    struct bli_case base;
     double quantile; /* 0: the mean */
     double target;   /* that it should not exceed, in the unit of the model; NaN: none */
-    bool open;       /* as in struct bal_tuning */
+    bool open;       /* as in struct bli_tuning */
 };
 
-struct bal_slots_point {
-    uint32_t slots; /* BAL_SLOTS_ALL at the end */
+struct bli_slots_point {
+    uint32_t slots; /* BLI_SLOTS_ALL at the end */
     double speed;   /* that a server can have with so many, as a part of the best */
-    struct bal_case c;
+    struct bli_case c;
     bool possible; /* it can do the work; otherwise nothing was simulated */
-    struct bal_result result;
-    struct bal_prediction alone; /* if jobs went to uniform servers: what theory says */
+    struct bli_result result;
+    struct bli_prediction alone; /* if jobs went to uniform servers: what theory says */
     bool best;                   /* it is near the least, or cannot be told from it */
     bool meets;                  /* with its interval it is not above the target */
 };
 
-struct bal_slots_answer {
+struct bli_slots_answer {
     unsigned points;
-    struct bal_slots_point point[BAL_TUNE_SLOTS_MAX];
+    struct bli_slots_point point[BLI_TUNE_SLOTS_MAX];
     unsigned least; /* the point of the least quantile; `points` when nothing is sure */
 };
 
 /* Simulates 1, 2, 3, 4, 6, 8, 12, ... slots, up to four times as many as the speed depends on, and all.
  * BAL_E_STOPPED leaves what was complete. */
-enum bal_code bal_tune_slots(const struct bal_slots_question *question, const struct bal_lab_options *options,
-                             struct bal_slots_answer *answer, struct bal_error *err);
+enum bal_code bli_tune_slots(const struct bli_slots_question *question, const struct bli_lab_options *options,
+                             struct bli_slots_answer *answer, struct bal_error *err);
 
 /* Its mean or quantile. */
-struct bal_estimate bal_slots_value(const struct bal_slots_question *question,
-                                    const struct bal_slots_point *point);
+struct bli_estimate bli_slots_value(const struct bli_slots_question *question,
+                                    const struct bli_slots_point *point);
 
 #ifdef __cplusplus
 }

@@ -9,22 +9,22 @@
 
 enum { BLOCK = 16384, ALIGNMENT = alignof(max_align_t) };
 
-struct bal_arena_block {
-    struct bal_arena_block *older;
+struct bli_arena_block {
+    struct bli_arena_block *older;
     size_t used, size; /* of data */
     alignas(max_align_t) char data[];
 };
 
-void bal_arena_fini(struct bal_arena *arena) {
+void bli_arena_fini(struct bli_arena *arena) {
     while (arena->block) {
-        struct bal_arena_block *older = arena->block->older;
+        struct bli_arena_block *older = arena->block->older;
         free(arena->block);
         arena->block = older;
     }
 }
 
-static struct bal_arena_block *add_block(struct bal_arena *arena, size_t size) {
-    struct bal_arena_block *block = calloc(1, sizeof *block + size);
+static struct bli_arena_block *add_block(struct bli_arena *arena, size_t size) {
+    struct bli_arena_block *block = calloc(1, sizeof *block + size);
     if (!block)
         return NULL;
     block->older = arena->block;
@@ -33,13 +33,13 @@ static struct bal_arena_block *add_block(struct bal_arena *arena, size_t size) {
     return block;
 }
 
-void *bal_arena_take(struct bal_arena *arena, size_t count, size_t size) {
+void *bli_arena_take(struct bli_arena *arena, size_t count, size_t size) {
     if (size && count > (SIZE_MAX / 2 - ALIGNMENT) / size) {
         arena->lost = true;
         return NULL;
     }
     const size_t bytes = (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    struct bal_arena_block *block = arena->block;
+    struct bli_arena_block *block = arena->block;
     if (!block || bytes > block->size - block->used)
         block = add_block(arena, bytes > BLOCK ? bytes : BLOCK);
     if (!block) {
@@ -51,8 +51,8 @@ void *bal_arena_take(struct bal_arena *arena, size_t count, size_t size) {
     return piece;
 }
 
-const char *bal_arena_text(struct bal_arena *arena, const char *text, size_t length) {
-    char *copy = bal_arena_take(arena, length + 1, 1);
+const char *bli_arena_text(struct bli_arena *arena, const char *text, size_t length) {
+    char *copy = bli_arena_take(arena, length + 1, 1);
     if (!copy)
         return "";
     memcpy(copy, text, length);

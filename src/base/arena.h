@@ -6,20 +6,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct bal_arena {
-    struct bal_arena_block *block; /* the newest one */
+struct bli_arena {
+    struct bli_arena_block *block; /* the newest one */
     bool lost;                     /* something did not fit into memory: what was built is not whole */
 };
 
 /* All zeros is an empty arena. */
-void bal_arena_fini(struct bal_arena *arena);
+void bli_arena_fini(struct bli_arena *arena);
 
 /* Zeroed memory for count things of a size, aligned for anything; NULL when there is none. Zero things give a
  * valid pointer. */
-void *bal_arena_take(struct bal_arena *arena, size_t count, size_t size);
+void *bli_arena_take(struct bli_arena *arena, size_t count, size_t size);
 
 /* A copy of the first length characters, terminated. Never NULL: without memory it is "", and the arena is
  * lost, which its owner asks in the end. */
-const char *bal_arena_text(struct bal_arena *arena, const char *text, size_t length);
+const char *bli_arena_text(struct bli_arena *arena, const char *text, size_t length);
 
 #endif

@@ -11,19 +11,19 @@
 
 #include <stdbool.h>
 
-struct bal_bernoulli {
+struct bli_bernoulli {
     uint64_t digits; /* of p, the first one highest */
     bool certain;    /* p is 1 */
 };
 
 /* 0 <= p <= 1 */
-static inline struct bal_bernoulli bal_bernoulli_make(double p) {
-    const struct bal_bernoulli coin = {p < 1 ? (uint64_t)(p * 0x1p64) : 0, p >= 1};
+static inline struct bli_bernoulli bli_bernoulli_make(double p) {
+    const struct bli_bernoulli coin = {p < 1 ? (uint64_t)(p * 0x1p64) : 0, p >= 1};
     return coin;
 }
 
 /* Flips a coin for every bit of `flips` that is set; bits of the answer are heads. */
-static inline uint64_t bal_bernoulli_draw(const struct bal_bernoulli *coin, struct bal_rng *rng,
+static inline uint64_t bli_bernoulli_draw(const struct bli_bernoulli *coin, struct bal_rng *rng,
                                           uint64_t flips) {
     if (coin->certain)
         return flips;

@@ -6,13 +6,13 @@
 
 #include <locale.h>
 
-struct bal_locale_swap {
+struct bli_locale_swap {
     locale_t c;
     locale_t before;
 };
 
 /* Other threads keep theirs. Costs some dozens of nanoseconds; may be nested. */
-struct bal_locale_swap bal_locale_enter_c(void);
-void bal_locale_leave(struct bal_locale_swap swap);
+struct bli_locale_swap bli_locale_enter_c(void);
+void bli_locale_leave(struct bli_locale_swap swap);
 
 #endif

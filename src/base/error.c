@@ -18,7 +18,7 @@ enum bal_code bal_fail(struct bal_error *err, enum bal_code code, const char *fo
     va_end(args);
     if (length >= (int)sizeof err->text)
         memcpy(err->text + sizeof err->text - 4, "...", 4);
-    bal_utf8_tame(err->text, "");
+    bli_utf8_tame(err->text, "");
     return code;
 }
 

@@ -13,24 +13,24 @@
 #include <stdint.h>
 #include <string.h>
 
-__extension__ typedef unsigned __int128 bal_due;
+__extension__ typedef unsigned __int128 bli_due;
 
-struct bal_event_list {
-    bal_due *slot; /* slot[1] begins a cache line */
+struct bli_event_list {
+    bli_due *slot; /* slot[1] begins a cache line */
     uint32_t count, room;
     uint32_t order; /* of the next entry */
 };
 
 /* All zero is an empty agenda. */
-void bal_event_list_fini(struct bal_event_list *list);
+void bli_event_list_fini(struct bli_event_list *list);
 
-/* What bal_event_list_add needs now and then: more capacity, or orders that begin at 0 again. Returns false
+/* What bli_event_list_add needs now and then: more capacity, or orders that begin at 0 again. Returns false
  * without memory. */
-bool bal_event_list_grow(struct bal_event_list *list);
-void bal_event_list_renumber(struct bal_event_list *list);
+bool bli_event_list_grow(struct bli_event_list *list);
+void bli_event_list_renumber(struct bli_event_list *list);
 
 /* The time of the first, or INFINITY. */
-static inline double bal_event_list_next_time(const struct bal_event_list *list) {
+static inline double bli_event_list_next_time(const struct bli_event_list *list) {
     if (list->count == 0)
         return INFINITY;
     const uint64_t bits = (uint64_t)(list->slot[0] >> 64);
@@ -40,19 +40,19 @@ static inline double bal_event_list_next_time(const struct bal_event_list *list)
 }
 
 /* The id of the first, of which there must be one. */
-static inline uint32_t bal_event_list_first(const struct bal_event_list *list) {
+static inline uint32_t bli_event_list_first(const struct bli_event_list *list) {
     return (uint32_t)list->slot[0];
 }
 
 /* time: not negative. Returns false without memory. */
-static inline bool bal_event_list_add(struct bal_event_list *list, double time, uint32_t id) {
-    if (__builtin_expect(list->count == list->room, 0) && !bal_event_list_grow(list))
+static inline bool bli_event_list_add(struct bli_event_list *list, double time, uint32_t id) {
+    if (__builtin_expect(list->count == list->room, 0) && !bli_event_list_grow(list))
         return false;
     if (__builtin_expect(list->order == UINT32_MAX, 0))
-        bal_event_list_renumber(list);
+        bli_event_list_renumber(list);
     uint64_t bits;
     memcpy(&bits, &time, sizeof bits);
-    const bal_due due = (bal_due)bits << 64 | (uint64_t)list->order++ << 32 | id;
+    const bli_due due = (bli_due)bits << 64 | (uint64_t)list->order++ << 32 | id;
     uint32_t place = list->count++;
     for (; place > 0 && due < list->slot[(place - 1) / 4]; place = (place - 1) / 4)
         list->slot[place] = list->slot[(place - 1) / 4];
@@ -61,12 +61,12 @@ static inline bool bal_event_list_add(struct bal_event_list *list, double time, 
 }
 
 /* Takes the first out, of which there must be one; returns its id. */
-static inline uint32_t bal_event_list_pop(struct bal_event_list *list) {
-    bal_due *const slot = list->slot;
-    const uint32_t id = bal_event_list_first(list);
+static inline uint32_t bli_event_list_pop(struct bli_event_list *list) {
+    bli_due *const slot = list->slot;
+    const uint32_t id = bli_event_list_first(list);
     const size_t count = --list->count;
-    const bal_due last = slot[count];
-    slot[count] = ~(bal_due)0;
+    const bli_due last = slot[count];
+    slot[count] = ~(bli_due)0;
     size_t place = 0;
     for (size_t first = 1; first < count; first = 4 * place + 1) {
         /* The least of four, by arithmetic: a branch could not be predicted. */
@@ -78,7 +78,7 @@ static inline uint32_t bal_event_list_pop(struct bal_event_list *list) {
         slot[place] = slot[least];
         place = least;
     }
-    slot[place] = count ? last : ~(bal_due)0;
+    slot[place] = count ? last : ~(bli_due)0;
     return id;
 }
 

@@ -126,7 +126,7 @@ const uint64_t bal_exp_inside[256] = {
     0x00000000000000,
 };
 
-const double bal_exp_height[257] = {
+const double bli_exp_height[257] = {
     0x0.0p+0, 0x1.dc31c329f0b4bp-12, 0x1.fb20af78dfcb9p-11, 0x1.92bb5540c3e25p-10,
     0x1.1946ba8e1a324p-9, 0x1.6d888f3a1feffp-9, 0x1.c58b381cd4b11p-9, 0x1.1073d69574043p-8,
     0x1.3fa97cee322fdp-8, 0x1.7049f37ec3620p-8, 0x1.a23e9d4974836p-8, 0x1.d5751fa745dc5p-8,

@@ -11,41 +11,41 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-struct bal_pending {
+struct bli_pending {
     double time;
     uint32_t id;
 };
 
-struct bal_heap {
+struct bli_heap {
     uint32_t count;
-    struct bal_pending *slot;
-    uint32_t *place; /* place[id]: its slot, or BAL_HEAP_ABSENT */
+    struct bli_pending *slot;
+    uint32_t *place; /* place[id]: its slot, or BLI_HEAP_ABSENT */
 };
 
-#define BAL_HEAP_ABSENT UINT32_MAX
+#define BLI_HEAP_ABSENT UINT32_MAX
 
-enum bal_code bal_heap_init(struct bal_heap *heap, uint32_t ids);
+enum bal_code bli_heap_init(struct bli_heap *heap, uint32_t ids);
 /* Adds capacity for more ids, those from `before` on; false: there is no memory, and nothing has changed. */
-bool bal_heap_grow(struct bal_heap *heap, uint32_t before, uint32_t ids);
-void bal_heap_fini(struct bal_heap *heap);
+bool bli_heap_grow(struct bli_heap *heap, uint32_t before, uint32_t ids);
+void bli_heap_fini(struct bli_heap *heap);
 
-static inline void bal_heap_put(struct bal_heap *heap, uint32_t slot, struct bal_pending entry) {
+static inline void bli_heap_put(struct bli_heap *heap, uint32_t slot, struct bli_pending entry) {
     heap->slot[slot] = entry;
     heap->place[entry.id] = slot;
 }
 
-static inline void bal_heap_sift_up(struct bal_heap *heap, uint32_t slot, struct bal_pending entry) {
+static inline void bli_heap_sift_up(struct bli_heap *heap, uint32_t slot, struct bli_pending entry) {
     while (slot > 0) {
         const uint32_t parent = (slot - 1) / 4;
         if (heap->slot[parent].time <= entry.time)
             break;
-        bal_heap_put(heap, slot, heap->slot[parent]);
+        bli_heap_put(heap, slot, heap->slot[parent]);
         slot = parent;
     }
-    bal_heap_put(heap, slot, entry);
+    bli_heap_put(heap, slot, entry);
 }
 
-static inline void bal_heap_sift_down(struct bal_heap *heap, uint32_t slot, struct bal_pending entry) {
+static inline void bli_heap_sift_down(struct bli_heap *heap, uint32_t slot, struct bli_pending entry) {
     for (;;) {
         const uint32_t first = 4 * slot + 1;
         if (first >= heap->count)
@@ -56,38 +56,38 @@ static inline void bal_heap_sift_down(struct bal_heap *heap, uint32_t slot, stru
             least = heap->slot[child].time < heap->slot[least].time ? child : least;
         if (entry.time <= heap->slot[least].time)
             break;
-        bal_heap_put(heap, slot, heap->slot[least]);
+        bli_heap_put(heap, slot, heap->slot[least]);
         slot = least;
     }
-    bal_heap_put(heap, slot, entry);
+    bli_heap_put(heap, slot, entry);
 }
 
 /* Sets the time of an id that has none. */
-static inline void bal_heap_insert(struct bal_heap *heap, uint32_t id, double time) {
-    bal_heap_sift_up(heap, heap->count++, (struct bal_pending){time, id});
+static inline void bli_heap_insert(struct bli_heap *heap, uint32_t id, double time) {
+    bli_heap_sift_up(heap, heap->count++, (struct bli_pending){time, id});
 }
 
 /* An id that has a time gets another one, earlier or later. */
-static inline void bal_heap_change(struct bal_heap *heap, uint32_t id, double time) {
+static inline void bli_heap_change(struct bli_heap *heap, uint32_t id, double time) {
     const uint32_t slot = heap->place[id];
-    const struct bal_pending entry = {time, id};
+    const struct bli_pending entry = {time, id};
     if (time < heap->slot[slot].time)
-        bal_heap_sift_up(heap, slot, entry);
+        bli_heap_sift_up(heap, slot, entry);
     else
-        bal_heap_sift_down(heap, slot, entry);
+        bli_heap_sift_down(heap, slot, entry);
 }
 
 /* Removes the entry of an id that has one. */
-static inline void bal_heap_remove(struct bal_heap *heap, uint32_t id) {
+static inline void bli_heap_remove(struct bli_heap *heap, uint32_t id) {
     const uint32_t slot = heap->place[id];
-    heap->place[id] = BAL_HEAP_ABSENT;
-    const struct bal_pending last = heap->slot[--heap->count];
+    heap->place[id] = BLI_HEAP_ABSENT;
+    const struct bli_pending last = heap->slot[--heap->count];
     if (slot == heap->count)
         return;
     if (slot > 0 && heap->slot[(slot - 1) / 4].time > last.time)
-        bal_heap_sift_up(heap, slot, last);
+        bli_heap_sift_up(heap, slot, last);
     else
-        bal_heap_sift_down(heap, slot, last);
+        bli_heap_sift_down(heap, slot, last);
 }
 
 #endif

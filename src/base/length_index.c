@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-enum bal_code bal_length_index_init(struct bal_length_index *index, uint32_t count) {
-    *index = (struct bal_length_index){.count = count};
+enum bal_code bli_length_index_init(struct bli_length_index *index, uint32_t count) {
+    *index = (struct bli_length_index){.count = count};
     index->order = malloc(count * sizeof *index->order);
     index->place = malloc(count * sizeof *index->place);
-    if (!index->order || !index->place || !bal_length_index_reserve(index, 62)) {
-        bal_length_index_fini(index);
+    if (!index->order || !index->place || !bli_length_index_reserve(index, 62)) {
+        bli_length_index_fini(index);
         return BAL_E_MEMORY;
     }
     for (uint32_t server = 0; server < count; server++)
@@ -18,14 +18,14 @@ enum bal_code bal_length_index_init(struct bal_length_index *index, uint32_t cou
     return BAL_OK;
 }
 
-void bal_length_index_fini(struct bal_length_index *index) {
+void bli_length_index_fini(struct bli_length_index *index) {
     free(index->order);
     free(index->place);
     free(index->end);
-    *index = (struct bal_length_index){0};
+    *index = (struct bli_length_index){0};
 }
 
-bool bal_length_index_reserve(struct bal_length_index *index, uint32_t length) {
+bool bli_length_index_reserve(struct bli_length_index *index, uint32_t length) {
     const uint32_t levels = length + length / 2 + 2;
     uint32_t *end = realloc(index->end, levels * sizeof *end);
     if (!end)

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct bal_length_index {
+struct bli_length_index {
     uint32_t count;
     uint32_t *order; /* servers by length */
     uint32_t *place; /* place[s]: where s stands in order */
@@ -22,12 +22,12 @@ struct bal_length_index {
 };
 
 /* All servers start empty. */
-enum bal_code bal_length_index_init(struct bal_length_index *index, uint32_t count);
-void bal_length_index_fini(struct bal_length_index *index);
+enum bal_code bli_length_index_init(struct bli_length_index *index, uint32_t count);
+void bli_length_index_fini(struct bli_length_index *index);
 /* Extends the index to lengths up to `length`. Returns false without memory. */
-bool bal_length_index_reserve(struct bal_length_index *index, uint32_t length);
+bool bli_length_index_reserve(struct bli_length_index *index, uint32_t length);
 
-static inline void bal_length_index_swap(struct bal_length_index *index, uint32_t a, uint32_t b) {
+static inline void bli_length_index_swap(struct bli_length_index *index, uint32_t a, uint32_t b) {
     const uint32_t x = index->order[a], y = index->order[b];
     index->order[a] = y;
     index->order[b] = x;
@@ -36,22 +36,22 @@ static inline void bal_length_index_swap(struct bal_length_index *index, uint32_
 }
 
 /* The server had `length` jobs and gets one more. Returns false without memory. */
-static inline bool bal_length_index_increment(struct bal_length_index *index, uint32_t server,
+static inline bool bli_length_index_increment(struct bli_length_index *index, uint32_t server,
                                               uint32_t length) {
-    if (length + 1 >= index->levels && !bal_length_index_reserve(index, length + 1))
+    if (length + 1 >= index->levels && !bli_length_index_reserve(index, length + 1))
         return false;
-    bal_length_index_swap(index, index->place[server], --index->end[length]);
+    bli_length_index_swap(index, index->place[server], --index->end[length]);
     return true;
 }
 
 /* The server had `length` >= 1 jobs and loses one. */
-static inline void bal_length_index_decrement(struct bal_length_index *index, uint32_t server,
+static inline void bli_length_index_decrement(struct bli_length_index *index, uint32_t server,
                                               uint32_t length) {
-    bal_length_index_swap(index, index->place[server], index->end[length - 1]++);
+    bli_length_index_swap(index, index->place[server], index->end[length - 1]++);
 }
 
 /* How many servers share the shortest length `shortest`; they are order[0..that). */
-static inline uint32_t bal_length_index_ties(const struct bal_length_index *index, uint32_t shortest) {
+static inline uint32_t bli_length_index_ties(const struct bli_length_index *index, uint32_t shortest) {
     return index->end[shortest];
 }
 

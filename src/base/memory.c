@@ -6,10 +6,10 @@
 
 static atomic_bool lost;
 
-void bal_memory_lose(void) {
+void bli_memory_lose(void) {
     lost = true;
 }
 
-bool bal_memory_is_lost(void) {
+bool bli_memory_is_lost(void) {
     return lost;
 }

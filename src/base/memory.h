@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-void bal_memory_lose(void);
-bool bal_memory_is_lost(void);
+void bli_memory_lose(void);
+bool bli_memory_is_lost(void);
 
 #endif

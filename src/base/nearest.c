@@ -31,7 +31,7 @@ static size_t edit_distance(const char *a, size_t m, const char *b, size_t n) {
     return old[n];
 }
 
-void bal_nearest_offer(struct bal_nearest *nearest, const char *name) {
+void bli_nearest_offer(struct bli_nearest *nearest, const char *name) {
     const size_t length = strlen(name);
     if (nearest->length == 0 || nearest->length > LONGEST || length > LONGEST)
         return;

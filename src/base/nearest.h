@@ -7,13 +7,13 @@
 
 /* Begin with {.text = ..., .length = ...}, offer the names one by one, and read name: NULL if none is near.
  */
-struct bal_nearest {
+struct bli_nearest {
     const char *text;
     size_t length;
     const char *name;
     size_t distance; /* of name: letters to insert, drop, replace or swap with their neighbour */
 };
 
-void bal_nearest_offer(struct bal_nearest *nearest, const char *name);
+void bli_nearest_offer(struct bli_nearest *nearest, const char *name);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/ziggurat.h"
 
 /* clang-format off */
-const double bal_normal_width[256] = {
+const double bli_normal_width[256] = {
     0x1.f493b7815d982p-52, 0x1.d3bb48209ad33p-52, 0x1.b981f3878fdb0p-52, 0x1.a8fdc78947759p-52,
     0x1.9cbee014057aap-52, 0x1.92ee0946f4496p-52, 0x1.8ab0fbfaa7c14p-52, 0x1.839030529f233p-52,
     0x1.7d42df4d6ce8bp-52, 0x1.7799556090672p-52, 0x1.72728f05f7a33p-52, 0x1.6db6b8d09e231p-52,
@@ -70,7 +70,7 @@ const double bal_normal_width[256] = {
     0x1.801fce82fa71ap-55, 0x1.57cb938443b71p-55, 0x1.250af3c2c5bc6p-55, 0x1.b8d0be3fdf702p-56,
 };
 
-const uint64_t bal_normal_inside[256] = {
+const uint64_t bli_normal_inside[256] = {
     0x1de67b004bdeca, 0x1e34b496663893, 0x1ecd8befe06058, 0x1f13f491483bf7, 0x1f3d2e3c028b2e,
     0x1f5880b05450e7, 0x1f6c0d8800a867, 0x1f7acb03817073, 0x1f86565e3c45d9, 0x1f8fa4dd9a5a45,
     0x1f9751b0bc2363, 0x1f9dc408ec3f3d, 0x1fa3434f698f58, 0x1fa80293c5e023, 0x1fac275b7aca16,
@@ -125,7 +125,7 @@ const uint64_t bal_normal_inside[256] = {
     0x00000000000000,
 };
 
-const double bal_normal_height[257] = {
+const double bli_normal_height[257] = {
     0x0.0p+0, 0x1.4a605b6b9f70dp-10, 0x1.55f9f43c1b070p-9, 0x1.08a1f03b0b205p-8,
     0x1.69ea8d90cb864p-8, 0x1.ce160f8ec683cp-8, 0x1.1a59229952f95p-7, 0x1.4eb96421acfe7p-7,
     0x1.841040d8da47ep-7, 0x1.ba48d274f8fb3p-7, 0x1.f152a4f72dd53p-7, 0x1.149033460301ap-6,

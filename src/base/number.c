@@ -35,27 +35,27 @@ static size_t decimal_length(const char *text) {
     return length;
 }
 
-const char *bal_number_read(const char *text, double *value) {
+const char *bli_number_read(const char *text, double *value) {
     const size_t length = decimal_length(text);
     if (length == 0)
         return NULL;
-    const struct bal_locale_swap swap = bal_locale_enter_c();
+    const struct bli_locale_swap swap = bli_locale_enter_c();
     char *end;
     *value = strtod(text, &end);
-    bal_locale_leave(swap);
+    bli_locale_leave(swap);
     if (end != text + length) /* a hexadecimal number: the decimal one at its start is the 0 before the x */
         *value = 0;
     return text + length;
 }
 
-bool bal_number_parse(const char *text, size_t length, double *value) {
+bool bli_number_parse(const char *text, size_t length, double *value) {
     char copy[64];
     if (length == 0 || length >= sizeof copy)
         return false;
     memcpy(copy, text, length);
     copy[length] = 0;
     double number;
-    const char *end = bal_number_read(copy, &number);
+    const char *end = bli_number_read(copy, &number);
     if (!end)
         return false;
     if (*end) {
@@ -69,25 +69,25 @@ bool bal_number_parse(const char *text, size_t length, double *value) {
     return true;
 }
 
-bool bal_share_parse(const char *text, size_t length, double *value) {
+bool bli_share_parse(const char *text, size_t length, double *value) {
     const bool percent = length > 1 && text[length - 1] == '%';
-    if (!bal_number_parse(text, length - percent, value))
+    if (!bli_number_parse(text, length - percent, value))
         return false;
     if (percent)
         *value /= 100;
     return true;
 }
 
-void bal_number_print(double value, char text[BAL_NUMBER_TEXT]) {
-    const struct bal_locale_swap swap = bal_locale_enter_c();
+void bli_number_print(double value, char text[BLI_NUMBER_TEXT]) {
+    const struct bli_locale_swap swap = bli_locale_enter_c();
     if (fabs(value) < 1e15 && value == floor(value)) {
-        snprintf(text, BAL_NUMBER_TEXT, "%.0f", value + 0.0);
+        snprintf(text, BLI_NUMBER_TEXT, "%.0f", value + 0.0);
     } else {
         for (int digits = 1; digits <= 17; digits++) {
-            snprintf(text, BAL_NUMBER_TEXT, "%.*g", digits, value);
+            snprintf(text, BLI_NUMBER_TEXT, "%.*g", digits, value);
             if (strtod(text, NULL) == value)
                 break;
         }
     }
-    bal_locale_leave(swap);
+    bli_locale_leave(swap);
 }

@@ -12,7 +12,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-bool bal_percentile_looks(const char *text) {
+bool bli_percentile_looks(const char *text) {
     return text[0] == 'p' && is_digit(text[1]);
 }
 
@@ -43,16 +43,16 @@ static bool is_too_fine(const char *text, size_t length) {
 }
 
 static bool read_percent(const char *digits, size_t length, double *percent) {
-    char number[BAL_PERCENTILE_TEXT];
+    char number[BLI_PERCENTILE_TEXT];
     if (!is_plain(digits, length) || length + 2 > sizeof number)
         return false;
     const size_t whole = hidden_point(digits, length);
     snprintf(number, sizeof number, "%.*s%s%.*s", (int)whole, digits, whole ? "." : "", (int)(length - whole),
              digits + whole);
-    return bal_number_read(number, percent) != NULL;
+    return bli_number_read(number, percent) != NULL;
 }
 
-enum bal_code bal_percentile_parse(const char *text, size_t length, double *quantile, struct bal_error *err) {
+enum bal_code bli_percentile_parse(const char *text, size_t length, double *quantile, struct bal_error *err) {
     double percent = 0;
     if (is_too_fine(text, length))
         return bal_fail(err, BAL_E_RANGE,
@@ -68,8 +68,8 @@ enum bal_code bal_percentile_parse(const char *text, size_t length, double *quan
                     (int)(length < 60 ? length : 60), text);
 }
 
-const char *bal_percentile_print(double quantile, char text[BAL_PERCENTILE_TEXT]) {
-    snprintf(text, BAL_PERCENTILE_TEXT, "p%.*f", DIGITS, 100 * quantile);
+const char *bli_percentile_print(double quantile, char text[BLI_PERCENTILE_TEXT]) {
+    snprintf(text, BLI_PERCENTILE_TEXT, "p%.*f", DIGITS, 100 * quantile);
     char *end = text + strlen(text);
     while (end[-1] == '0')
         end--;
@@ -77,19 +77,19 @@ const char *bal_percentile_print(double quantile, char text[BAL_PERCENTILE_TEXT]
     return text;
 }
 
-const char *bal_percentile_name(double quantile, char text[BAL_PERCENTILE_TEXT]) {
-    bal_percentile_print(quantile, text);
+const char *bli_percentile_name(double quantile, char text[BLI_PERCENTILE_TEXT]) {
+    bli_percentile_print(quantile, text);
     if (text[1] == '9' && is_digit(text[2]) && text[3] == '.')
         memmove(text + 3, text + 4, strlen(text + 4) + 1);
     return text;
 }
 
 /* Inserts it in order; false: it is there already, or the list is full. */
-static bool insert(struct bal_percentiles *percentiles, double quantile) {
+static bool insert(struct bli_percentiles *percentiles, double quantile) {
     unsigned at = percentiles->count;
     while (at > 0 && percentiles->quantile[at - 1] >= quantile)
         at--;
-    if (percentiles->count == BAL_PERCENTILES_MAX ||
+    if (percentiles->count == BLI_PERCENTILES_MAX ||
         (at < percentiles->count && percentiles->quantile[at] == quantile))
         return false;
     memmove(&percentiles->quantile[at + 1], &percentiles->quantile[at],
@@ -99,22 +99,22 @@ static bool insert(struct bal_percentiles *percentiles, double quantile) {
     return true;
 }
 
-enum bal_code bal_percentiles_add(const char *text, struct bal_percentiles *percentiles,
+enum bal_code bli_percentiles_add(const char *text, struct bli_percentiles *percentiles,
                                   struct bal_error *err) {
-    struct bal_percentiles found = *percentiles;
+    struct bli_percentiles found = *percentiles;
     for (;;) {
         text += strspn(text, " ");
         const size_t length = strcspn(text, ", ");
-        char name[BAL_PERCENTILE_TEXT + 40];
+        char name[BLI_PERCENTILE_TEXT + 40];
         snprintf(name, sizeof name, "%s%.*s", is_digit(text[0]) ? "p" : "", (int)(length < 60 ? length : 60),
                  text);
         double quantile;
-        const enum bal_code code = bal_percentile_parse(name, strlen(name), &quantile, err);
+        const enum bal_code code = bli_percentile_parse(name, strlen(name), &quantile, err);
         if (code)
             return code;
         if (!insert(&found, quantile))
             return bal_fail(err, BAL_E_RANGE, "'%.*s' is one too many: each once, and at most %d",
-                            (int)length, text, BAL_PERCENTILES_MAX);
+                            (int)length, text, BLI_PERCENTILES_MAX);
         text += length;
         text += strspn(text, " ");
         if (*text == '\0')

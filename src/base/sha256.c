@@ -52,7 +52,7 @@ static void add_block(uint32_t H[8], const unsigned char *block) {
         H[i] += v[i];
 }
 
-void bal_sha256(const void *data, size_t size, char text[BAL_SHA256_TEXT]) {
+void bli_sha256(const void *data, size_t size, char text[BLI_SHA256_TEXT]) {
     uint32_t H[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     const unsigned char *at = data;
@@ -69,5 +69,5 @@ void bal_sha256(const void *data, size_t size, char text[BAL_SHA256_TEXT]) {
     for (size_t i = 0; i < padded; i += BLOCK)
         add_block(H, last + i);
     for (int i = 0; i < 8; i++)
-        snprintf(text + 8 * i, BAL_SHA256_TEXT - 8 * (size_t)i, "%08x", (unsigned)H[i]);
+        snprintf(text + 8 * i, BLI_SHA256_TEXT - 8 * (size_t)i, "%08x", (unsigned)H[i]);
 }

@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-enum { BAL_SHA256_TEXT = 65 }; /* 64 hexadecimal digits and the end */
+enum { BLI_SHA256_TEXT = 65 }; /* 64 hexadecimal digits and the end */
 
 /* Of a block in memory; O(size), nothing is allocated. */
-void bal_sha256(const void *data, size_t size, char text[BAL_SHA256_TEXT]);
+void bli_sha256(const void *data, size_t size, char text[BLI_SHA256_TEXT]);
 
 #endif

@@ -37,14 +37,14 @@ static double deviance(double k, double mean, double excess) {
 }
 
 /* The saddle-point form of C. Loader, "Fast and accurate computation of binomial probabilities" (2000). */
-double bal_poisson_log(double k, double mean, double excess) {
+double bli_poisson_log(double k, double mean, double excess) {
     if (k == 0)
         return -mean;
     const double two_pi = 6.283185307179586;
     return -0.5 * log(two_pi * k) - stirling_error(k) - deviance(k, mean, excess);
 }
 
-double bal_gamma_below(double k, double x) {
+double bli_gamma_below(double k, double x) {
     if (x <= 0)
         return 0;
     double sum = 1;
@@ -55,12 +55,12 @@ double bal_gamma_below(double k, double x) {
             term *= x / n;
             sum += term;
         }
-        return fmin(1, exp(bal_poisson_log(k, x, k - x)) * sum);
+        return fmin(1, exp(bli_poisson_log(k, x, k - x)) * sum);
     }
     /* 1 - P(k, x) = P(N <= k-1) = P(N = k-1) (1 + (k-1)/x + (k-1)(k-2)/x^2 + ...) */
     for (double n = k - 1; term > sum * (DBL_EPSILON / 4); n--) {
         term *= n / x;
         sum += term;
     }
-    return fmax(0, 1 - exp(bal_poisson_log(k - 1, x, k - 1 - x)) * sum);
+    return fmax(0, 1 - exp(bli_poisson_log(k - 1, x, k - 1 - x)) * sum);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Capacity for so much more and the terminator. */
-static bool reserve_bytes(struct bal_strbuf *buf, size_t more) {
+static bool reserve_bytes(struct bli_strbuf *buf, size_t more) {
     if (more < buf->capacity - buf->size)
         return true;
     if (more > SIZE_MAX / 4 - buf->size)
@@ -23,7 +23,7 @@ static bool reserve_bytes(struct bal_strbuf *buf, size_t more) {
 
 /* Less than was given makes an error of the stream. */
 static ssize_t append_bytes(void *cookie, const char *bytes, size_t size) {
-    struct bal_strbuf *buf = cookie;
+    struct bli_strbuf *buf = cookie;
     if (!reserve_bytes(buf, size))
         return 0;
     memcpy(buf->text + buf->size, bytes, size);
@@ -31,33 +31,33 @@ static ssize_t append_bytes(void *cookie, const char *bytes, size_t size) {
     return (ssize_t)size;
 }
 
-bool bal_strbuf_open(struct bal_strbuf *buf) {
-    *buf = (struct bal_strbuf){0};
+bool bli_strbuf_open(struct bli_strbuf *buf) {
+    *buf = (struct bli_strbuf){0};
     if (reserve_bytes(buf, 0))
         buf->stream = fopencookie(buf, "w", (cookie_io_functions_t){.write = append_bytes});
     return buf->stream;
 }
 
-bool bal_strbuf_close(struct bal_strbuf *buf) {
+bool bli_strbuf_close(struct bli_strbuf *buf) {
     bool whole = buf->stream && !ferror(buf->stream);
     if (buf->stream)
         whole = fclose(buf->stream) == 0 && whole;
     buf->stream = NULL;
     if (!whole)
-        bal_strbuf_discard(buf);
+        bli_strbuf_discard(buf);
     else
         buf->text[buf->size] = '\0';
     return whole;
 }
 
-void bal_strbuf_discard(struct bal_strbuf *buf) {
+void bli_strbuf_discard(struct bli_strbuf *buf) {
     if (buf->stream)
         fclose(buf->stream);
     free(buf->text);
-    *buf = (struct bal_strbuf){0};
+    *buf = (struct bli_strbuf){0};
 }
 
 /* Reading from a stream that is only written to is an error, and POSIX has it set the indicator. */
-void bal_stream_mark_incomplete(FILE *stream) {
+void bli_stream_mark_incomplete(FILE *stream) {
     (void)getc(stream);
 }

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-static struct bal_node winner(struct bal_node a, struct bal_node b) {
+static struct bli_node winner(struct bli_node a, struct bli_node b) {
     if (a.least == b.least)
-        return (struct bal_node){a.least, a.ties + b.ties};
+        return (struct bli_node){a.least, a.ties + b.ties};
     return a.least < b.least ? a : b;
 }
 
@@ -17,34 +17,34 @@ static uint32_t leaves_for(uint32_t n) {
     return leaves;
 }
 
-size_t bal_tournament_size(uint32_t n) {
-    return sizeof(struct bal_tournament) + 2 * (size_t)leaves_for(n) * sizeof(struct bal_node);
+size_t bli_tournament_size(uint32_t n) {
+    return sizeof(struct bli_tournament) + 2 * (size_t)leaves_for(n) * sizeof(struct bli_node);
 }
 
-void bal_tournament_init(struct bal_tournament *tree, uint32_t n, double key) {
+void bli_tournament_init(struct bli_tournament *tree, uint32_t n, double key) {
     const uint32_t leaves = tree->leaves = leaves_for(n);
-    struct bal_node *node = tree->node;
+    struct bli_node *node = tree->node;
     for (uint32_t i = 0; i < leaves; i++)
-        node[leaves + i] = i < n ? (struct bal_node){key, 1} : (struct bal_node){INFINITY, 0};
+        node[leaves + i] = i < n ? (struct bli_node){key, 1} : (struct bli_node){INFINITY, 0};
     for (uint32_t i = leaves - 1; i > 0; i--)
         node[i] = winner(node[2 * i], node[2 * i + 1]);
 }
 
-void bal_tournament_set(struct bal_tournament *tree, uint32_t i, double key) {
-    struct bal_node *node = tree->node;
+void bli_tournament_set(struct bli_tournament *tree, uint32_t i, double key) {
+    struct bli_node *node = tree->node;
     uint32_t at = tree->leaves + i;
     node[at].least = key;
     for (at /= 2; at > 0; at /= 2)
         node[at] = winner(node[2 * at], node[2 * at + 1]);
 }
 
-uint32_t bal_tournament_draw(const struct bal_tournament *tree, struct bal_rng *rng) {
-    const struct bal_node *node = tree->node;
+uint32_t bli_tournament_draw(const struct bli_tournament *tree, struct bal_rng *rng) {
+    const struct bli_node *node = tree->node;
     const double least = node[1].least;
     uint32_t which = node[1].ties > 1 ? bal_rng_below(rng, node[1].ties) : 0;
     uint32_t at = 1;
     while (at < tree->leaves) {
-        const struct bal_node left = node[2 * at];
+        const struct bli_node left = node[2 * at];
         const uint32_t ties = left.least == least ? left.ties : 0;
         const uint32_t right = which >= ties;
         which -= right ? ties : 0;
@@ -53,17 +53,17 @@ uint32_t bal_tournament_draw(const struct bal_tournament *tree, struct bal_rng *
     return at - tree->leaves;
 }
 
-bool bal_tournament_sound(const struct bal_tournament *tree, uint32_t n) {
-    const struct bal_node *node = tree->node;
+bool bli_tournament_sound(const struct bli_tournament *tree, uint32_t n) {
+    const struct bli_node *node = tree->node;
     if (tree->leaves != leaves_for(n))
         return false;
     for (uint32_t i = 0; i < tree->leaves; i++) {
-        const struct bal_node leaf = node[tree->leaves + i];
+        const struct bli_node leaf = node[tree->leaves + i];
         if (isnan(leaf.least) || leaf.ties != (i < n) || (i >= n && leaf.least != INFINITY))
             return false;
     }
     for (uint32_t i = tree->leaves - 1; i > 0; i--) {
-        const struct bal_node right = winner(node[2 * i], node[2 * i + 1]);
+        const struct bli_node right = winner(node[2 * i], node[2 * i + 1]);
         if (node[i].least != right.least || node[i].ties != right.ties)
             return false;
     }

@@ -14,33 +14,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct bal_node {
+struct bli_node {
     double least;
     uint32_t ties;
 };
 
-struct bal_tournament {
+struct bli_tournament {
     uint32_t leaves;        /* a power of two >= n */
-    struct bal_node node[]; /* node[1] is the root, node[leaves + i] is leaf i */
+    struct bli_node node[]; /* node[1] is the root, node[leaves + i] is leaf i */
 };
 
 /* Bytes that a tree of n keys takes. */
-size_t bal_tournament_size(uint32_t n);
+size_t bli_tournament_size(uint32_t n);
 /* n keys, all equal to `key`. A key of INFINITY takes a leaf out of the contest. */
-void bal_tournament_init(struct bal_tournament *tree, uint32_t n, double key);
-void bal_tournament_set(struct bal_tournament *tree, uint32_t i, double key);
+void bli_tournament_init(struct bli_tournament *tree, uint32_t n, double key);
+void bli_tournament_set(struct bli_tournament *tree, uint32_t i, double key);
 /* A uniform one of the leaves with the least key. */
-uint32_t bal_tournament_draw(const struct bal_tournament *tree, struct bal_rng *rng);
+uint32_t bli_tournament_draw(const struct bli_tournament *tree, struct bal_rng *rng);
 
 /* Is it a tree of n keys, and whole? O(n). */
-bool bal_tournament_sound(const struct bal_tournament *tree, uint32_t n);
+bool bli_tournament_sound(const struct bli_tournament *tree, uint32_t n);
 
-static inline double bal_tournament_key(const struct bal_tournament *tree, uint32_t i) {
+static inline double bli_tournament_key(const struct bli_tournament *tree, uint32_t i) {
     return tree->node[tree->leaves + i].least;
 }
 
 /* The least key; INFINITY when no leaf is left. */
-static inline double bal_tournament_min(const struct bal_tournament *tree) {
+static inline double bli_tournament_min(const struct bli_tournament *tree) {
     return tree->node[1].least;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-unsigned bal_utf8_decode(const char **at, bool *valid) {
+unsigned bli_utf8_decode(const char **at, bool *valid) {
     static const unsigned least[] = {0, 0x80, 0x800, 0x10000};
     static const unsigned mask[] = {0x7f, 0x1f, 0x0f, 0x07};
     const unsigned char *s = (const unsigned char *)*at;
@@ -20,24 +20,24 @@ unsigned bal_utf8_decode(const char **at, bool *valid) {
     *at += good ? more + 1 : 1; /* bytes that follow a bad one are read on their own */
     if (valid)
         *valid = good;
-    return good ? c : BAL_UTF8_REPLACEMENT;
+    return good ? c : BLI_UTF8_REPLACEMENT;
 }
 
 /* XML 1.0, production [2] Char; Unicode's Bidi_Control, and its line and paragraph separators. */
-bool bal_utf8_is_harmless(unsigned c) {
+bool bli_utf8_is_harmless(unsigned c) {
     if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xfffe || c == 0xffff)
         return false;
     return !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069);
 }
 
-unsigned bal_utf8_next(const char **at) {
-    const unsigned c = bal_utf8_decode(at, NULL);
+unsigned bli_utf8_next(const char **at) {
+    const unsigned c = bli_utf8_decode(at, NULL);
     if (c == '\t' || c == '\n' || c == '\r')
         return ' ';
-    return bal_utf8_is_harmless(c) ? c : BAL_UTF8_REPLACEMENT;
+    return bli_utf8_is_harmless(c) ? c : BLI_UTF8_REPLACEMENT;
 }
 
-void bal_utf8_put(char **room, unsigned c) {
+void bli_utf8_put(char **room, unsigned c) {
     char *to = *room;
     if (c < 0x80) {
         *to++ = (char)c;
@@ -57,14 +57,14 @@ void bal_utf8_put(char **room, unsigned c) {
     *room = to;
 }
 
-size_t bal_utf8_tame(char *text, const char *keep) {
+size_t bli_utf8_tame(char *text, const char *keep) {
     char *to = text;
     for (const char *at = text; *at;) {
         bool valid;
         const bool kept = strchr(keep, *at) != NULL;
-        const unsigned c = bal_utf8_decode(&at, &valid);
-        if (kept || (valid && bal_utf8_is_harmless(c)))
-            bal_utf8_put(&to, c);
+        const unsigned c = bli_utf8_decode(&at, &valid);
+        if (kept || (valid && bli_utf8_is_harmless(c)))
+            bli_utf8_put(&to, c);
         else
             *to++ = c == '\t' || c == '\n' || c == '\r' ? ' ' : '?';
     }

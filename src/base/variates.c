@@ -22,8 +22,8 @@ double bal_rng_exp_edge(struct bal_rng *rng, uint64_t bits) {
             /* The tail: given that it exceeds r, the excess over r has the same distribution. */
             shift += bal_exp_width[1] * 0x1p53;
         } else {
-            const double low = bal_exp_height[strip];
-            const double high = bal_exp_height[strip + 1];
+            const double low = bli_exp_height[strip];
+            const double high = bli_exp_height[strip + 1];
             if (low + bal_rng_uniform(rng) * (high - low) < exp(-x))
                 return shift + x;
         }
@@ -34,7 +34,7 @@ double bal_rng_exp_edge(struct bal_rng *rng, uint64_t bits) {
 /* The normal distribution beyond r, given that it exceeds r: x = r + y with y exponential of rate r, accepted
  * with probability exp(-y^2 / 2) (Marsaglia 1964). */
 static double normal_tail(struct bal_rng *rng) {
-    const double r = bal_normal_width[1] * 0x1p53;
+    const double r = bli_normal_width[1] * 0x1p53;
     for (;;) {
         const double y = bal_rng_exp(rng) / r;
         if (2 * bal_rng_exp(rng) > y * y)
@@ -49,13 +49,13 @@ double bal_rng_normal(struct bal_rng *rng) {
         const unsigned strip = bits & 255;
         const uint64_t point = bits >> 11;
         const double sign = signs[(bits >> 8) & 1]; /* a table, as a branch would be guessed wrongly */
-        const double x = (double)point * bal_normal_width[strip];
-        if (__builtin_expect(point < bal_normal_inside[strip], 1))
+        const double x = (double)point * bli_normal_width[strip];
+        if (__builtin_expect(point < bli_normal_inside[strip], 1))
             return sign * x;
         if (strip == 0)
             return sign * normal_tail(rng);
-        const double low = bal_normal_height[strip];
-        const double high = bal_normal_height[strip + 1];
+        const double low = bli_normal_height[strip];
+        const double high = bli_normal_height[strip + 1];
         if (low + bal_rng_uniform(rng) * (high - low) < exp(-0.5 * x * x))
             return sign * x;
     }
@@ -104,7 +104,7 @@ static uint64_t poisson_rejection(struct bal_rng *rng, double mean) {
         if (!sure) {
             if (k < 0 || (us < 0.013 && v > us))
                 continue;
-            if (log(v * inverse_alpha / (a / (us * us) + b)) > bal_poisson_log(k, mean, step - part))
+            if (log(v * inverse_alpha / (a / (us * us) + b)) > bli_poisson_log(k, mean, step - part))
                 continue;
         }
         return (uint64_t)((int64_t)whole + (int64_t)step);

@@ -26,11 +26,11 @@
 
 /* f(x) = exp(-x); r = 7.6971..., v = 0.0039496...; bal_exp_width and bal_exp_inside are in ballast/random.h
  */
-extern const double bal_exp_height[257];
+extern const double bli_exp_height[257];
 
 /* f(x) = exp(-x^2 / 2); r = 3.6541..., v = 0.0049286... */
-extern const double bal_normal_width[256];
-extern const uint64_t bal_normal_inside[256];
-extern const double bal_normal_height[257];
+extern const double bli_normal_width[256];
+extern const uint64_t bli_normal_inside[256];
+extern const double bli_normal_height[257];
 
 #endif

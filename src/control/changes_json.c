@@ -17,7 +17,7 @@ enum place { IN_PATCH = 1, IN_POST = 2, IN_FILE = 4, EVERYWHERE = 7 };
 /* What is read, and which fields have been. */
 struct changes_reading {
     struct json_reader json;
-    struct bal_change *change;
+    struct bli_change *change;
     enum place place;
     unsigned seen;
     struct bal_error *err;
@@ -30,19 +30,19 @@ static enum bal_code fail(const struct changes_reading *r, const char *fault) {
 
 /* ---- fields ---- */
 
-const char *bal_change_state_name(uint32_t state) {
-    static const char *const names[] = {[BAL_STATE_CONFIGURED] = "as configured",
-                                        [BAL_STATE_UP] = "up",
-                                        [BAL_STATE_DRAIN] = "drain",
-                                        [BAL_STATE_DOWN] = "down"};
+const char *bli_change_state_name(uint32_t state) {
+    static const char *const names[] = {[BLI_STATE_CONFIGURED] = "as configured",
+                                        [BLI_STATE_UP] = "up",
+                                        [BLI_STATE_DRAIN] = "drain",
+                                        [BLI_STATE_DOWN] = "down"};
     return names[state];
 }
 
 static bool read_name(struct changes_reading *r, char *name, size_t room) {
-    if (!bal_json_reader_string(&r->json, name, room))
+    if (!bli_json_reader_string(&r->json, name, room))
         return false;
-    return bal_change_keeps_name(name) ||
-           bal_json_reader_fail(&r->json, "a name needs characters, without spaces");
+    return bli_change_keeps_name(name) ||
+           bli_json_reader_fail(&r->json, "a name needs characters, without spaces");
 }
 
 static bool read_server(struct changes_reading *r) {
@@ -54,32 +54,32 @@ static bool read_upstream(struct changes_reading *r) {
 }
 
 static bool read_null(struct changes_reading *r) {
-    return bal_json_reader_peek(&r->json) == 'n' && bal_json_reader_null(&r->json);
+    return bli_json_reader_peek(&r->json) == 'n' && bli_json_reader_null(&r->json);
 }
 
 static bool read_state(struct changes_reading *r) {
     char word[16];
-    r->change->state = BAL_STATE_CONFIGURED;
+    r->change->state = BLI_STATE_CONFIGURED;
     if (read_null(r))
         return true;
-    if (!bal_json_reader_string(&r->json, word, sizeof word))
+    if (!bli_json_reader_string(&r->json, word, sizeof word))
         return false;
-    for (uint32_t state = BAL_STATE_UP; state <= BAL_STATE_DOWN; state++)
-        if (strcmp(word, bal_change_state_name(state)) == 0)
+    for (uint32_t state = BLI_STATE_UP; state <= BLI_STATE_DOWN; state++)
+        if (strcmp(word, bli_change_state_name(state)) == 0)
             r->change->state = state;
-    return r->change->state != BAL_STATE_CONFIGURED ||
-           bal_json_reader_fail(&r->json, "state is \"up\", \"drain\" or \"down\", or null as configured");
+    return r->change->state != BLI_STATE_CONFIGURED ||
+           bli_json_reader_fail(&r->json, "state is \"up\", \"drain\" or \"down\", or null as configured");
 }
 
 static bool read_whole(struct changes_reading *r, double low, uint32_t *number, const char *right) {
     double value;
-    *number = BAL_AS_CONFIGURED;
+    *number = BLI_AS_CONFIGURED;
     if (read_null(r))
         return true;
-    if (!bal_json_reader_number(&r->json, &value))
+    if (!bli_json_reader_number(&r->json, &value))
         return false;
-    if (!(value >= low && value <= BAL_WEIGHT_MAX && value == floor(value)))
-        return bal_json_reader_fail(&r->json, right);
+    if (!(value >= low && value <= BLI_WEIGHT_MAX && value == floor(value)))
+        return bli_json_reader_fail(&r->json, right);
     *number = (uint32_t)value;
     return true;
 }
@@ -101,25 +101,25 @@ static bool read_slots(struct changes_reading *r) {
 
 static bool read_backup(struct changes_reading *r) {
     bool backup;
-    if (!bal_json_reader_bool(&r->json, &backup))
+    if (!bli_json_reader_bool(&r->json, &backup))
         return false;
     if (backup)
-        r->change->presence = BAL_SERVER_ADDED_BACKUP;
+        r->change->presence = BLI_SERVER_ADDED_BACKUP;
     return true;
 }
 
 static bool read_presence(struct changes_reading *r) {
-    static const char *const words[] = {[BAL_SERVER_ADDED] = "added",
-                                        [BAL_SERVER_ADDED_BACKUP] = "added backup",
-                                        [BAL_SERVER_REMOVED] = "removed"};
+    static const char *const words[] = {[BLI_SERVER_ADDED] = "added",
+                                        [BLI_SERVER_ADDED_BACKUP] = "added backup",
+                                        [BLI_SERVER_REMOVED] = "removed"};
     char word[16];
-    if (!bal_json_reader_string(&r->json, word, sizeof word))
+    if (!bli_json_reader_string(&r->json, word, sizeof word))
         return false;
-    for (uint32_t i = BAL_SERVER_ADDED; i <= BAL_SERVER_REMOVED; i++)
+    for (uint32_t i = BLI_SERVER_ADDED; i <= BLI_SERVER_REMOVED; i++)
         if (strcmp(word, words[i]) == 0)
             r->change->presence = i;
-    return r->change->presence != BAL_SERVER_CONFIGURED ||
-           bal_json_reader_fail(&r->json, "presence is \"added\", \"added backup\" or \"removed\"");
+    return r->change->presence != BLI_SERVER_CONFIGURED ||
+           bli_json_reader_fail(&r->json, "presence is \"added\", \"added backup\" or \"removed\"");
 }
 
 static const struct field {
@@ -146,11 +146,11 @@ static bool read_field(struct changes_reading *r, const char *key) {
         if (!(fields[i].places & r->place) || strcmp(fields[i].name, key) != 0)
             continue;
         if (r->seen >> i & 1)
-            return bal_json_reader_fail(&r->json, "a field that stands here twice");
+            return bli_json_reader_fail(&r->json, "a field that stands here twice");
         r->seen |= 1u << i;
         return fields[i].read(r);
     }
-    return bal_json_reader_fail(
+    return bli_json_reader_fail(
         &r->json, r->place == IN_PATCH ? "an unknown field; use state, weight, max_conns or slots"
                   : r->place == IN_POST
                       ? "an unknown field; use server, backup, state, weight, max_conns or slots"
@@ -161,106 +161,106 @@ static bool read_field(struct changes_reading *r, const char *key) {
 static bool read_change(struct changes_reading *r) {
     char key[32];
     r->seen = 0;
-    if (!bal_json_reader_open(&r->json, '{'))
+    if (!bli_json_reader_open(&r->json, '{'))
         return false;
-    while (bal_json_reader_key(&r->json, key, sizeof key))
+    while (bli_json_reader_key(&r->json, key, sizeof key))
         if (!read_field(r, key))
             return false;
     if (!r->json.fault && r->place != IN_PATCH && !has_field(r, "server"))
-        return bal_json_reader_fail(&r->json, "field server is missing");
+        return bli_json_reader_fail(&r->json, "field server is missing");
     if (!r->json.fault && r->place == IN_PATCH && r->seen == 0)
-        return bal_json_reader_fail(&r->json, "no field; use state, weight, max_conns or slots");
+        return bli_json_reader_fail(&r->json, "no field; use state, weight, max_conns or slots");
     return !r->json.fault;
 }
 
-enum bal_code bal_change_read(const char *text, size_t length, bool add, struct bal_change *change,
+enum bal_code bli_change_read(const char *text, size_t length, bool add, struct bli_change *change,
                               struct bal_error *err) {
     struct changes_reading r = {.change = change, .place = add ? IN_POST : IN_PATCH, .err = err};
-    bal_json_reader_init(&r.json, text, length);
+    bli_json_reader_init(&r.json, text, length);
     if (add)
-        change->presence = BAL_SERVER_ADDED;
-    return read_change(&r) && bal_json_reader_end(&r.json) ? BAL_OK : fail(&r, r.json.fault);
+        change->presence = BLI_SERVER_ADDED;
+    return read_change(&r) && bli_json_reader_end(&r.json) ? BAL_OK : fail(&r, r.json.fault);
 }
 
 /* ---- the file ---- */
 
-static bool read_generation(struct changes_reading *r, struct bal_changes *changes) {
+static bool read_generation(struct changes_reading *r, struct bli_changes *changes) {
     double number;
-    if (!bal_json_reader_number(&r->json, &number))
+    if (!bli_json_reader_number(&r->json, &number))
         return false;
     if (!(number >= 0 && number < ldexp(1, GENERATION_BITS) && number == floor(number)))
-        return bal_json_reader_fail(&r->json, "generation is a whole number below 2^53");
+        return bli_json_reader_fail(&r->json, "generation is a whole number below 2^53");
     changes->generation = (uint64_t)number;
     return true;
 }
 
 static bool read_version(struct changes_reading *r) {
     double version;
-    return bal_json_reader_number(&r->json, &version) &&
-           (version == FILE_VERSION || bal_json_reader_fail(&r->json, "a file of another version"));
+    return bli_json_reader_number(&r->json, &version) &&
+           (version == FILE_VERSION || bli_json_reader_fail(&r->json, "a file of another version"));
 }
 
-static bool read_list(struct changes_reading *r, struct bal_changes *changes) {
-    struct bal_change change;
+static bool read_list(struct changes_reading *r, struct bli_changes *changes) {
+    struct bli_change change;
     r->change = &change;
-    if (!bal_json_reader_open(&r->json, '['))
+    if (!bli_json_reader_open(&r->json, '['))
         return false;
-    while (bal_json_reader_item(&r->json)) {
-        bal_change_init(&change, "", "");
+    while (bli_json_reader_item(&r->json)) {
+        bli_change_init(&change, "", "");
         if (!read_change(r))
             return false;
         if (!has_field(r, "upstream"))
-            return bal_json_reader_fail(&r->json, "field upstream is missing");
-        if (bal_changes_find(changes, change.upstream, change.server))
-            return bal_json_reader_fail(&r->json, "a server that stands here twice");
-        if (bal_changes_put(changes, &change, NULL))
-            return bal_json_reader_fail(&r->json, "more than 2048 servers");
+            return bli_json_reader_fail(&r->json, "field upstream is missing");
+        if (bli_changes_find(changes, change.upstream, change.server))
+            return bli_json_reader_fail(&r->json, "a server that stands here twice");
+        if (bli_changes_put(changes, &change, NULL))
+            return bli_json_reader_fail(&r->json, "more than 2048 servers");
     }
     return !r->json.fault;
 }
 
 /* ---- policies ---- */
 
-static bool read_policy_text(struct changes_reading *r, char policy[BAL_POLICY_NAME]) {
+static bool read_policy_text(struct changes_reading *r, char policy[BLI_POLICY_NAME]) {
     policy[0] = '\0';
     if (read_null(r))
         return true;
-    return bal_json_reader_string(&r->json, policy, BAL_POLICY_NAME) &&
+    return bli_json_reader_string(&r->json, policy, BLI_POLICY_NAME) &&
            (policy[0] ||
-            bal_json_reader_fail(&r->json, "policy is the text of a policy, or null as configured"));
+            bli_json_reader_fail(&r->json, "policy is the text of a policy, or null as configured"));
 }
 
-enum bal_code bal_policy_change_read(const char *text, size_t length, char policy[BAL_POLICY_NAME],
+enum bal_code bli_policy_change_read(const char *text, size_t length, char policy[BLI_POLICY_NAME],
                                      struct bal_error *err) {
     struct changes_reading r = {.err = err};
     char key[32];
     bool any = false;
-    bal_json_reader_init(&r.json, text, length);
-    if (bal_json_reader_open(&r.json, '{'))
-        while (bal_json_reader_key(&r.json, key, sizeof key)) {
+    bli_json_reader_init(&r.json, text, length);
+    if (bli_json_reader_open(&r.json, '{'))
+        while (bli_json_reader_key(&r.json, key, sizeof key)) {
             if (any || strcmp(key, "policy") != 0)
-                bal_json_reader_fail(&r.json, "use the field policy, once, and no other");
+                bli_json_reader_fail(&r.json, "use the field policy, once, and no other");
             else
                 any = read_policy_text(&r, policy);
             if (r.json.fault)
                 break;
         }
     if (!r.json.fault && !any)
-        bal_json_reader_fail(&r.json, "no field; use policy");
-    return bal_json_reader_end(&r.json) ? BAL_OK : fail(&r, r.json.fault);
+        bli_json_reader_fail(&r.json, "no field; use policy");
+    return bli_json_reader_end(&r.json) ? BAL_OK : fail(&r, r.json.fault);
 }
 
 /* An element of the list of policies in a file. */
-static bool read_policy(struct changes_reading *r, struct bal_changes *changes) {
+static bool read_policy(struct changes_reading *r, struct bli_changes *changes) {
     static const char *const names[] = {"upstream", "policy"};
-    struct bal_policy_change change = {0};
+    struct bli_policy_change change = {0};
     char key[32];
     unsigned next = 0;
-    if (!bal_json_reader_open(&r->json, '{'))
+    if (!bli_json_reader_open(&r->json, '{'))
         return false;
-    while (bal_json_reader_key(&r->json, key, sizeof key)) {
+    while (bli_json_reader_key(&r->json, key, sizeof key)) {
         if (next == sizeof names / sizeof *names || strcmp(key, names[next]) != 0)
-            return bal_json_reader_fail(&r->json, "a policy has upstream and policy");
+            return bli_json_reader_fail(&r->json, "a policy has upstream and policy");
         if (next == 0 ? !read_name(r, change.upstream, sizeof change.upstream)
                       : !read_policy_text(r, change.policy))
             return false;
@@ -269,33 +269,33 @@ static bool read_policy(struct changes_reading *r, struct bal_changes *changes) 
     if (r->json.fault)
         return false;
     if (next < sizeof names / sizeof *names || !change.policy[0])
-        return bal_json_reader_fail(&r->json, "a policy has upstream and policy");
-    if (bal_changes_policy(changes, change.upstream))
-        return bal_json_reader_fail(&r->json, "an upstream that stands here twice");
-    return bal_changes_set_policy(changes, change.upstream, change.policy, NULL) == BAL_OK ||
-           bal_json_reader_fail(&r->json, "more than 256 policies");
+        return bli_json_reader_fail(&r->json, "a policy has upstream and policy");
+    if (bli_changes_policy(changes, change.upstream))
+        return bli_json_reader_fail(&r->json, "an upstream that stands here twice");
+    return bli_changes_set_policy(changes, change.upstream, change.policy, NULL) == BAL_OK ||
+           bli_json_reader_fail(&r->json, "more than 256 policies");
 }
 
-static bool read_policies(struct changes_reading *r, struct bal_changes *changes) {
-    if (!bal_json_reader_open(&r->json, '['))
+static bool read_policies(struct changes_reading *r, struct bli_changes *changes) {
+    if (!bli_json_reader_open(&r->json, '['))
         return false;
-    while (bal_json_reader_item(&r->json))
+    while (bli_json_reader_item(&r->json))
         if (!read_policy(r, changes))
             return false;
     return !r->json.fault;
 }
 
 /* The policies may be missing. */
-static bool read_file(struct changes_reading *r, struct bal_changes *changes) {
+static bool read_file(struct changes_reading *r, struct bli_changes *changes) {
     static const char *const names[] = {"ballast_state", "generation", "changes", "policies"};
     enum { REQUIRED = 3 };
     char key[32];
     unsigned next = 0;
-    if (!bal_json_reader_open(&r->json, '{'))
+    if (!bli_json_reader_open(&r->json, '{'))
         return false;
-    while (bal_json_reader_key(&r->json, key, sizeof key)) {
+    while (bli_json_reader_key(&r->json, key, sizeof key)) {
         if (next == sizeof names / sizeof *names || strcmp(key, names[next]) != 0)
-            return bal_json_reader_fail(&r->json, "this is no file of ballast_state");
+            return bli_json_reader_fail(&r->json, "this is no file of ballast_state");
         if (next == 0   ? !read_version(r)
             : next == 1 ? !read_generation(r, changes)
             : next == 2 ? !read_list(r, changes)
@@ -304,18 +304,18 @@ static bool read_file(struct changes_reading *r, struct bal_changes *changes) {
         next++;
     }
     if (!r->json.fault && next < REQUIRED)
-        return bal_json_reader_fail(&r->json, "this is no file of ballast_state");
-    return bal_json_reader_end(&r->json);
+        return bli_json_reader_fail(&r->json, "this is no file of ballast_state");
+    return bli_json_reader_end(&r->json);
 }
 
-enum bal_code bal_changes_read(const char *text, size_t length, struct bal_changes *changes,
+enum bal_code bli_changes_read(const char *text, size_t length, struct bli_changes *changes,
                                struct bal_error *err) {
     struct changes_reading r = {.place = IN_FILE, .err = err};
     changes->count = changes->policies = 0;
     changes->generation = 0;
-    bal_json_reader_init(&r.json, text, length);
-    if (length > BAL_CHANGES_FILE)
-        return bal_fail(err, BAL_E_RANGE, "%zu bytes, where at most %d are read", length, BAL_CHANGES_FILE);
+    bli_json_reader_init(&r.json, text, length);
+    if (length > BLI_CHANGES_FILE)
+        return bal_fail(err, BAL_E_RANGE, "%zu bytes, where at most %d are read", length, BLI_CHANGES_FILE);
     if (read_file(&r, changes))
         return BAL_OK;
     changes->count = changes->policies = 0;
@@ -326,66 +326,66 @@ enum bal_code bal_changes_read(const char *text, size_t length, struct bal_chang
 /* ---- printing ---- */
 
 static size_t print_number(char *text, size_t room, const char *name, uint32_t number, bool first) {
-    if (number == BAL_AS_CONFIGURED)
+    if (number == BLI_AS_CONFIGURED)
         return 0;
     return (size_t)snprintf(text, room, "%s\"%s\":%" PRIu32, first ? "" : ",", name, number);
 }
 
-size_t bal_change_print(const struct bal_change *c, char text[BAL_CHANGE_TEXT]) {
+size_t bli_change_print(const struct bli_change *c, char text[BLI_CHANGE_TEXT]) {
     size_t length = 0;
     text[0] = '\0';
-    if (c->state != BAL_STATE_CONFIGURED)
-        length = (size_t)snprintf(text, BAL_CHANGE_TEXT, "\"state\":\"%s\"", bal_change_state_name(c->state));
-    length += print_number(text + length, BAL_CHANGE_TEXT - length, "weight", c->weight, length == 0);
-    length += print_number(text + length, BAL_CHANGE_TEXT - length, "max_conns", c->max_conns, length == 0);
-    length += print_number(text + length, BAL_CHANGE_TEXT - length, "slots", c->slots, length == 0);
+    if (c->state != BLI_STATE_CONFIGURED)
+        length = (size_t)snprintf(text, BLI_CHANGE_TEXT, "\"state\":\"%s\"", bli_change_state_name(c->state));
+    length += print_number(text + length, BLI_CHANGE_TEXT - length, "weight", c->weight, length == 0);
+    length += print_number(text + length, BLI_CHANGE_TEXT - length, "max_conns", c->max_conns, length == 0);
+    length += print_number(text + length, BLI_CHANGE_TEXT - length, "slots", c->slots, length == 0);
     return length;
 }
 
 static void print_file_number(struct json *json, const char *name, uint32_t number) {
-    if (number != BAL_AS_CONFIGURED)
-        bal_json_count(json, name, number);
+    if (number != BLI_AS_CONFIGURED)
+        bli_json_count(json, name, number);
 }
 
-static void print_change(struct json *json, const struct bal_change *c) {
-    static const char *const presence[] = {[BAL_SERVER_ADDED] = "added",
-                                           [BAL_SERVER_ADDED_BACKUP] = "added backup",
-                                           [BAL_SERVER_REMOVED] = "removed"};
-    bal_json_open_line(json, NULL, '{');
-    bal_json_text(json, "upstream", c->upstream);
-    bal_json_text(json, "server", c->server);
-    if (c->presence != BAL_SERVER_CONFIGURED)
-        bal_json_text(json, "presence", presence[c->presence]);
-    if (c->state != BAL_STATE_CONFIGURED)
-        bal_json_text(json, "state", bal_change_state_name(c->state));
+static void print_change(struct json *json, const struct bli_change *c) {
+    static const char *const presence[] = {[BLI_SERVER_ADDED] = "added",
+                                           [BLI_SERVER_ADDED_BACKUP] = "added backup",
+                                           [BLI_SERVER_REMOVED] = "removed"};
+    bli_json_open_line(json, NULL, '{');
+    bli_json_text(json, "upstream", c->upstream);
+    bli_json_text(json, "server", c->server);
+    if (c->presence != BLI_SERVER_CONFIGURED)
+        bli_json_text(json, "presence", presence[c->presence]);
+    if (c->state != BLI_STATE_CONFIGURED)
+        bli_json_text(json, "state", bli_change_state_name(c->state));
     print_file_number(json, "weight", c->weight);
     print_file_number(json, "max_conns", c->max_conns);
     print_file_number(json, "slots", c->slots);
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
 }
 
-static void print_policies(struct json *json, const struct bal_changes *changes) {
-    bal_json_open(json, "policies", '[');
+static void print_policies(struct json *json, const struct bli_changes *changes) {
+    bli_json_open(json, "policies", '[');
     for (uint32_t i = 0; i < changes->policies; i++) {
-        bal_json_open_line(json, NULL, '{');
-        bal_json_text(json, "upstream", changes->policy[i].upstream);
-        bal_json_text(json, "policy", changes->policy[i].policy);
-        bal_json_close(json, '}');
+        bli_json_open_line(json, NULL, '{');
+        bli_json_text(json, "upstream", changes->policy[i].upstream);
+        bli_json_text(json, "policy", changes->policy[i].policy);
+        bli_json_close(json, '}');
     }
-    bal_json_close(json, ']');
+    bli_json_close(json, ']');
 }
 
-void bal_changes_print(const struct bal_changes *changes, FILE *out) {
+void bli_changes_print(const struct bli_changes *changes, FILE *out) {
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_count(&json, "ballast_state", FILE_VERSION);
-    bal_json_count(&json, "generation", changes->generation);
-    bal_json_open(&json, "changes", '[');
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_count(&json, "ballast_state", FILE_VERSION);
+    bli_json_count(&json, "generation", changes->generation);
+    bli_json_open(&json, "changes", '[');
     for (uint32_t i = 0; i < changes->count; i++)
         print_change(&json, &changes->change[i]);
-    bal_json_close(&json, ']');
+    bli_json_close(&json, ']');
     if (changes->policies)
         print_policies(&json, changes);
-    bal_json_close(&json, '}');
+    bli_json_close(&json, '}');
 }

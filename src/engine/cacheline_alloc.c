@@ -9,11 +9,11 @@
 
 enum { HUGE_PAGE = 1 << 21, LARGE = HUGE_PAGE / 2 };
 
-void *bal_cacheline_alloc(size_t count, size_t size) {
+void *bli_cacheline_alloc(size_t count, size_t size) {
     if (size && count > (SIZE_MAX / 2 - HUGE_PAGE) / size)
         return NULL;
     const size_t bytes = count * size;
-    const size_t unit = bytes >= LARGE ? HUGE_PAGE : BAL_CACHELINE;
+    const size_t unit = bytes >= LARGE ? HUGE_PAGE : BLI_CACHELINE;
     const size_t whole = (bytes + unit - 1) / unit * unit;
     void *memory = aligned_alloc(unit, whole);
     if (!memory)

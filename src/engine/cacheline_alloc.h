@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-enum { BAL_CACHELINE = 64 };
+enum { BLI_CACHELINE = 64 };
 
 /* Zeroed memory for count things of a size; NULL when there is none. Given back by free(). */
-void *bal_cacheline_alloc(size_t count, size_t size);
+void *bli_cacheline_alloc(size_t count, size_t size);
 
 #endif

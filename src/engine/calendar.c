@@ -8,52 +8,52 @@
 
 enum { BUCKETS_PER_ID = 4, BUCKETS_MIN = 64 };
 
-enum { FAR_DAYS = 4 * BAL_PENDING_MAX };
+enum { FAR_DAYS = 4 * BLI_PENDING_MAX };
 
-enum bal_code bal_calendar_init(struct bal_calendar *calendar, uint32_t ids, double rate) {
-    *calendar = (struct bal_calendar){.next = INFINITY, .per_day = rate, .buckets = BUCKETS_MIN};
+enum bal_code bli_calendar_init(struct bli_calendar *calendar, uint32_t ids, double rate) {
+    *calendar = (struct bli_calendar){.next = INFINITY, .per_day = rate, .buckets = BUCKETS_MIN};
     if (ids > UINT32_MAX / 2 / BUCKETS_PER_ID)
         return BAL_E_MEMORY;
     while (calendar->buckets < BUCKETS_PER_ID * ids)
         calendar->buckets *= 2;
-    calendar->bucket = bal_cacheline_alloc(calendar->buckets, sizeof *calendar->bucket);
+    calendar->bucket = bli_cacheline_alloc(calendar->buckets, sizeof *calendar->bucket);
     calendar->bits = calloc(calendar->buckets / 64, sizeof *calendar->bits);
-    calendar->entry = bal_cacheline_alloc(ids, sizeof *calendar->entry);
+    calendar->entry = bli_cacheline_alloc(ids, sizeof *calendar->entry);
     if (!calendar->bucket || !calendar->bits || !calendar->entry) {
-        bal_calendar_fini(calendar);
+        bli_calendar_fini(calendar);
         return BAL_E_MEMORY;
     }
     for (uint32_t id = 0; id < ids; id++)
-        calendar->entry[id].bucket = BAL_CALENDAR_NONE;
+        calendar->entry[id].bucket = BLI_CALENDAR_NONE;
     calendar->far = FAR_DAYS / rate;
     calendar->pending_first = INFINITY;
     return BAL_OK;
 }
 
-void bal_calendar_fini(struct bal_calendar *calendar) {
+void bli_calendar_fini(struct bli_calendar *calendar) {
     free(calendar->bucket);
     free(calendar->bits);
     free(calendar->entry);
-    *calendar = (struct bal_calendar){0};
+    *calendar = (struct bli_calendar){0};
 }
 
-void bal_calendar_insert_pending(struct bal_calendar *calendar) {
+void bli_calendar_insert_pending(struct bli_calendar *calendar) {
     for (; calendar->pending_count > 0; calendar->pending_count--) {
         const uint32_t id =
-            calendar->pending[(calendar->pending_total - calendar->pending_count) % BAL_PENDING_MAX];
+            calendar->pending[(calendar->pending_total - calendar->pending_count) % BLI_PENDING_MAX];
         const struct calendar_entry entry = calendar->entry[id];
-        bal_calendar_link(calendar, id, entry.time, entry.bucket);
+        bli_calendar_link(calendar, id, entry.time, entry.bucket);
     }
     calendar->pending_first = INFINITY;
 }
 
-void bal_calendar_insert_and_seek(struct bal_calendar *calendar, uint64_t day) {
-    bal_calendar_insert_pending(calendar);
-    bal_calendar_seek(calendar, day, true);
+void bli_calendar_insert_and_seek(struct bli_calendar *calendar, uint64_t day) {
+    bli_calendar_insert_pending(calendar);
+    bli_calendar_seek(calendar, day, true);
 }
 
-void bal_calendar_seek_far(struct bal_calendar *calendar) {
-    bal_calendar_insert_pending(calendar);
+void bli_calendar_seek_far(struct bli_calendar *calendar) {
+    bli_calendar_insert_pending(calendar);
     calendar->next = INFINITY;
     for (uint32_t word = 0; word < calendar->buckets / 64; word++)
         for (uint64_t bits = calendar->bits[word]; bits; bits &= bits - 1) {

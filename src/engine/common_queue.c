@@ -92,13 +92,13 @@ static const struct bal_policy windowed = {
     .check = check_windowed,
 };
 
-bool bal_window_rule_of(const struct bal_policy_spec *spec, struct bal_window_rule *rule) {
+bool bli_window_rule_of(const struct bal_policy_spec *spec, struct bli_window_rule *rule) {
     if (spec->policy != &windowed)
         return false;
-    *rule = (struct bal_window_rule){spec->value[TARGET], spec->value[WINDOW], spec->value[PANIC],
+    *rule = (struct bli_window_rule){spec->value[TARGET], spec->value[WINDOW], spec->value[PANIC],
                                      spec->value[THRESHOLD], spec->value[TICK]};
     return true;
 }
 
-const struct bal_policy *const bal_pooled_table[] = {&central, &delayed_off, &windowed};
-const size_t bal_pooled_count = sizeof bal_pooled_table / sizeof *bal_pooled_table;
+const struct bal_policy *const bli_pooled_table[] = {&central, &delayed_off, &windowed};
+const size_t bli_pooled_count = sizeof bli_pooled_table / sizeof *bli_pooled_table;

@@ -7,12 +7,12 @@
 
 /* For the end of a slice, when all that was noted has been taken into the sums. */
 static inline bool tally_is_enough(const struct tally *tally) {
-    const struct bal_run *run = tally->run;
+    const struct bli_run *run = tally->run;
     if (run->stop && *run->stop)
         return true;
     if (!run->watch)
         return false;
-    const struct bal_so_far so_far = {.jobs = tally->all.completed,
+    const struct bli_so_far so_far = {.jobs = tally->all.completed,
                                       .refused = tally->totals.refused + tally->totals.lost,
                                       .response = tally->all.response,
                                       .responses = &tally->all.response_histogram};

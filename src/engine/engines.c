@@ -73,37 +73,37 @@ static const struct engine {
     const char *name;
     uint64_t can;
     uint64_t only_for; /* it is chosen for models with one of these; 0: for all */
-    enum bal_code (*run)(const struct bal_model *model, const struct bal_policy_spec *policy,
-                         const struct bal_run *run, struct bal_trial *trial, struct bal_error *err);
+    enum bal_code (*run)(const struct bli_model *model, const struct bal_policy_spec *policy,
+                         const struct bli_run *run, struct bli_trial *trial, struct bal_error *err);
 } engines[] = {
-    [BAL_ENGINE_AUTO] = {"auto"},
-    [BAL_ENGINE_MARKOV] = {"markov",
+    [BLI_ENGINE_AUTO] = {"auto"},
+    [BLI_ENGINE_MARKOV] = {"markov",
                            ALL & ~(DISPATCHER | BIT(LAWS) | BIT(ARRIVALS) | BIT(WORK) | BIT(SHARING) |
                                    BIT(LIFO) | BIT(SLOTS) | BIT(SPEEDS) | BIT(STEALING) | BIT(PATIENCE) |
                                    BIT(FAILURES) | BIT(HOLDS) | BIT(UNBOUNDED) | BIT(RENEWALS) |
                                    BIT(NETWORK) | BIT(TRACE) | BIT(HISTORY) | BIT(FAILING)),
-                           0, bal_engine_markov},
-    [BAL_ENGINE_EVENT] = {"event", ALL & ~(DISPATCHER | BIT(UNBOUNDED) | BIT(NETWORK) | BIT(MANY_SLOTS)), 0,
-                          bal_engine_event},
-    [BAL_ENGINE_SLOTTED] = {"slotted",
+                           0, bli_engine_markov},
+    [BLI_ENGINE_EVENT] = {"event", ALL & ~(DISPATCHER | BIT(UNBOUNDED) | BIT(NETWORK) | BIT(MANY_SLOTS)), 0,
+                          bli_engine_event},
+    [BLI_ENGINE_SLOTTED] = {"slotted",
                             ALL & ~(BIT(CONTINUOUS) | BIT(POOLED) | BIT(GENERATED) | BIT(PLACED) |
                                     BIT(WEIGHTS) | BIT(STEALING) | BIT(TRACE) | BIT(HISTORY) | BIT(FAILING)),
-                            0, bal_engine_slotted},
-    [BAL_ENGINE_POOLED] = {"pooled",
+                            0, bli_engine_slotted},
+    [BLI_ENGINE_POOLED] = {"pooled",
                            ALL &
                                ~(BIT(ROUTED) | BIT(SLOTTED) | BIT(GENERATED) | BIT(SPEEDS) | BIT(CLASSES) |
                                  BIT(TASKS) | BIT(BUFFER) | BIT(HOLD_LIMIT) | BIT(SHARING) | BIT(LIFO) |
                                  BIT(STEALING) | BIT(FAILURES) | BIT(NETWORK) | BIT(UNEQUAL) | BIT(FAILING)),
-                           0, bal_engine_pooled},
-    [BAL_ENGINE_STEALING] = {"stealing",
+                           0, bli_engine_pooled},
+    [BLI_ENGINE_STEALING] = {"stealing",
                              ALL & ~(BIT(ROUTED) | BIT(CONTINUOUS) | BIT(POOLED) | BIT(NETWORK) | BIT(TRACE) |
                                      BIT(HISTORY) | BIT(FAILING)),
-                             0, bal_engine_stealing},
-    [BAL_ENGINE_NETWORK] = {"network",
+                             0, bli_engine_stealing},
+    [BLI_ENGINE_NETWORK] = {"network",
                             ALL & ~(DISPATCHER | BIT(SPEEDS) | BIT(SHARING) | BIT(LIFO) | BIT(BACKLOG) |
                                     BIT(RENEWS) | BIT(TASKS) | BIT(MANY_MOVED) | BIT(FAILING)),
-                            BIT(NETWORK) | BIT(UNBOUNDED), bal_engine_network},
-    [BAL_ENGINE_LIVE] = {"live"},
+                            BIT(NETWORK) | BIT(UNBOUNDED), bli_engine_network},
+    [BLI_ENGINE_LIVE] = {"live"},
 };
 enum { ENGINES = sizeof engines / sizeof *engines };
 
@@ -135,61 +135,61 @@ static uint64_t when(bool asked, uint64_t feature) {
     return asked ? feature : 0;
 }
 
-static bool has_laws(const struct bal_model *model, const struct bal_policy *policy) {
+static bool has_laws(const struct bli_model *model, const struct bal_policy *policy) {
     const bool powered = policy->wants & BAL_WANTS_POWER;
-    return !bal_dist_is_exponential(&model->size) ||
-           (powered && model->standby.mean > 0 && !bal_dist_is_exponential(&model->standby)) ||
-           (powered && model->setup.mean > 0 && !bal_dist_is_exponential(&model->setup));
+    return !bli_dist_is_exponential(&model->size) ||
+           (powered && model->standby.mean > 0 && !bli_dist_is_exponential(&model->standby)) ||
+           (powered && model->setup.mean > 0 && !bli_dist_is_exponential(&model->setup));
 }
 
-static bool has_unequal_servers(const struct bal_servers *servers) {
+static bool has_unequal_servers(const struct bli_servers *servers) {
     for (unsigned g = 1; g < servers->groups; g++)
         if (servers->group[g].speed != servers->group[0].speed)
             return true;
     return false;
 }
 
-static uint64_t of_policy(const struct bal_model *model, const struct bal_policy_spec *spec) {
+static uint64_t of_policy(const struct bli_model *model, const struct bal_policy_spec *spec) {
     const struct bal_policy *policy = spec->policy;
     const unsigned flags = bal_policy_flags(spec);
-    const enum bal_scheme scheme = bal_scheme_of(policy);
+    const enum bli_scheme scheme = bli_scheme_of(policy);
     const bool holds = flags & BAL_MAY_HOLD, moves = flags & BAL_MOVES_JOBS;
-    const bool renews = bal_model_reports_renew(model);
-    const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
-    return (scheme == BAL_SCHEME_POOLED      ? BIT(POOLED)
-            : scheme == BAL_SCHEME_GENERATED ? BIT(GENERATED)
+    const bool renews = bli_model_reports_renew(model);
+    const enum bli_discipline discipline = bli_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
+    return (scheme == BLI_SCHEME_POOLED      ? BIT(POOLED)
+            : scheme == BLI_SCHEME_GENERATED ? BIT(GENERATED)
                                              : BIT(ROUTED)) |
            when(has_laws(model, policy), BIT(LAWS)) | when(policy->flags & BAL_NEEDS_WORK, BIT(WORK)) |
            when(flags & BAL_TAKES_WEIGHTS, BIT(WEIGHTS)) | when(policy->flags & BAL_TAKES_RANKS, BIT(RANKS)) |
            when(moves, BIT(MOVES)) | when(moves && model->class_count > 2, BIT(MANY_MOVED)) |
            when(policy->power, BIT(POWER)) | when(holds, BIT(HOLDS)) |
            when(holds && model->backlog > 0, BIT(BOUNDED)) |
-           when(holds && model->backlog == 0 && model->clock == BAL_CLOCK_CONTINUOUS, BIT(UNBOUNDED)) |
+           when(holds && model->backlog == 0 && model->clock == BLI_CLOCK_CONTINUOUS, BIT(UNBOUNDED)) |
            when(renews && policy->wants & BAL_WANTS_STILL_IDLE, BIT(RENEWALS)) |
-           when(discipline == BAL_DISCIPLINE_PREEMPTIVE, BIT(PREEMPTIVE)) |
-           when(discipline != BAL_DISCIPLINE_FIFO && policy->flags & BAL_NEEDS_WORK, BIT(UNORDERED));
+           when(discipline == BLI_DISCIPLINE_PREEMPTIVE, BIT(PREEMPTIVE)) |
+           when(discipline != BLI_DISCIPLINE_FIFO && policy->flags & BAL_NEEDS_WORK, BIT(UNORDERED));
 }
 
-static uint64_t of_model(const struct bal_model *model) {
-    return (model->clock == BAL_CLOCK_SLOTTED ? BIT(SLOTTED) : BIT(CONTINUOUS)) |
-           when(!bal_arrivals_are_poisson(&model->arrivals), BIT(ARRIVALS)) |
-           when(model->discipline == BAL_DISCIPLINE_SHARING, BIT(SHARING)) |
-           when(model->discipline == BAL_DISCIPLINE_LIFO, BIT(LIFO)) | when(model->slots > 1, BIT(SLOTS)) |
-           when(bal_speeds_given(&model->speeds), BIT(SPEEDS)) |
+static uint64_t of_model(const struct bli_model *model) {
+    return (model->clock == BLI_CLOCK_SLOTTED ? BIT(SLOTTED) : BIT(CONTINUOUS)) |
+           when(!bli_arrivals_are_poisson(&model->arrivals), BIT(ARRIVALS)) |
+           when(model->discipline == BLI_DISCIPLINE_SHARING, BIT(SHARING)) |
+           when(model->discipline == BLI_DISCIPLINE_LIFO, BIT(LIFO)) | when(model->slots > 1, BIT(SLOTS)) |
+           when(bli_speeds_given(&model->speeds), BIT(SPEEDS)) |
            when(has_unequal_servers(&model->servers), BIT(UNEQUAL)) |
            when(model->steal.kind != BAL_STEAL_NONE, BIT(STEALING)) |
            when(model->placement.kind != BAL_PLACEMENT_EVEN, BIT(PLACED)) |
            when(model->patience.mean > 0, BIT(PATIENCE)) |
-           when(bal_failures_happen(&model->failures), BIT(FAILURES)) | when(model->tasks > 1, BIT(TASKS)) |
+           when(bli_failures_happen(&model->failures), BIT(FAILURES)) | when(model->tasks > 1, BIT(TASKS)) |
            when(model->classes, BIT(CLASSES)) | when(model->class_count > 2, BIT(MANY)) |
            when(model->class_count > 2 && model->slots > 1, BIT(MANY_SLOTS)) |
            when(model->buffer > 0, BIT(BUFFER)) | when(model->backlog > 0, BIT(BACKLOG)) |
            when(model->hold_limit.given, BIT(HOLD_LIMIT)) |
-           when(bal_model_reports_renew(model), BIT(RENEWS)) |
-           when(!bal_network_is_plain(&model->network), BIT(NETWORK));
+           when(bli_model_reports_renew(model), BIT(RENEWS)) |
+           when(!bli_network_is_plain(&model->network), BIT(NETWORK));
 }
 
-static uint64_t of_run(const struct bal_run *run) {
+static uint64_t of_run(const struct bli_run *run) {
     return when(run && run->trace, BIT(TRACE)) | when(run && run->history, BIT(HISTORY)) |
            when(run && run->failing > 0, BIT(FAILING));
 }
@@ -260,23 +260,23 @@ static enum bal_code fail_without_engine(uint64_t features, struct bal_error *er
                  : bal_fail(err, BAL_E_MODEL, "no engine can simulate this model");
 }
 
-enum bal_code bal_engines_choose(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                 const struct bal_run *run, enum bal_engine wanted, bool mostly_idle,
-                                 enum bal_engine *chosen, struct bal_error *err) {
+enum bal_code bli_engines_choose(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                 const struct bli_run *run, enum bli_engine wanted, bool mostly_idle,
+                                 enum bli_engine *chosen, struct bal_error *err) {
     const uint64_t features = of_policy(model, policy) | of_model(model) | of_run(run);
-    enum bal_engine found = BAL_ENGINE_AUTO;
+    enum bli_engine found = BLI_ENGINE_AUTO;
     const enum bal_code code = check_apart(features, err);
     if (code)
         return code;
-    for (size_t i = 0; i < ENGINES && found == BAL_ENGINE_AUTO; i++)
-        if (engines[i].run && !(features & ~engines[i].can) && !(i == BAL_ENGINE_MARKOV && mostly_idle) &&
+    for (size_t i = 0; i < ENGINES && found == BLI_ENGINE_AUTO; i++)
+        if (engines[i].run && !(features & ~engines[i].can) && !(i == BLI_ENGINE_MARKOV && mostly_idle) &&
             (!engines[i].only_for || features & engines[i].only_for))
-            found = (enum bal_engine)i;
-    if (wanted != BAL_ENGINE_AUTO && !(features & ~engines[wanted].can))
+            found = (enum bli_engine)i;
+    if (wanted != BLI_ENGINE_AUTO && !(features & ~engines[wanted].can))
         found = wanted;
-    if (found == BAL_ENGINE_AUTO)
+    if (found == BLI_ENGINE_AUTO)
         return fail_without_engine(features, err);
-    if (wanted != BAL_ENGINE_AUTO && found != wanted) {
+    if (wanted != BLI_ENGINE_AUTO && found != wanted) {
         char lacks[LIST_TEXT];
         return bal_fail(err, BAL_E_MODEL, "engine '%s' cannot simulate %s; use %s or auto",
                         engines[wanted].name, list(features & ~engines[wanted].can, lacks),
@@ -286,12 +286,12 @@ enum bal_code bal_engines_choose(const struct bal_model *model, const struct bal
     return BAL_OK;
 }
 
-enum bal_code bal_engine_run(enum bal_engine engine, const struct bal_model *model,
-                             const struct bal_policy_spec *policy, const struct bal_run *run,
-                             struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bli_engine_run(enum bli_engine engine, const struct bli_model *model,
+                             const struct bal_policy_spec *policy, const struct bli_run *run,
+                             struct bli_trial *trial, struct bal_error *err) {
     return engines[engine].run(model, policy, run, trial, err);
 }
 
-const char *bal_engine_text(enum bal_engine engine) {
+const char *bli_engine_text(enum bli_engine engine) {
     return engines[engine].name;
 }

@@ -14,7 +14,7 @@ ALWAYS_INLINE enum bal_code arrive(struct event_engine *event, double now, unsig
     struct system *system = &event->system;
     const bool single = !(features & NON_POISSON) || event->arrivals.first; /* a batch is real as a whole */
     if (features & VARYING_RATE && single && !system_arrival_is_real(system, now)) {
-        bal_arrival_source_drop(&event->arrivals);
+        bli_arrival_source_drop(&event->arrivals);
         return BAL_OK;
     }
     event->now = now;
@@ -23,7 +23,7 @@ ALWAYS_INLINE enum bal_code arrive(struct event_engine *event, double now, unsig
     if (features & JOB_GROUPS)
         system->kind_tag = (uint64_t)event->recorded.kind << TAG_KIND;
     if (features & RARE && system->holds)
-        return bal_event_route_or_hold(event, now);
+        return bli_event_route_or_hold(event, now);
     return system_dispatch(system, now, features, join_server, move_job);
 }
 
@@ -45,8 +45,8 @@ ALWAYS_INLINE enum bal_code complete(struct event_engine *event, double now, uns
     else
         complete_one(event, now, id, features);
     if (features & STEALING && victim != BAL_NONE && knows_work(event)) {
-        bal_event_recount_work(event, victim, now, item_words(WORDS, features));
-        bal_event_recount_work(event, server, now, item_words(WORDS, features));
+        bli_event_recount_work(event, victim, now, item_words(WORDS, features));
+        bli_event_recount_work(event, server, now, item_words(WORDS, features));
     }
     return BAL_OK;
 }
@@ -55,14 +55,14 @@ ALWAYS_INLINE enum bal_code complete(struct event_engine *event, double now, uns
 ALWAYS_INLINE enum bal_code next_arrival(struct event_engine *event, double now, double *next,
                                          unsigned features) {
     if (features & NON_POISSON) {
-        *next = bal_arrival_source_next(&event->arrivals, now);
+        *next = bli_arrival_source_next(&event->arrivals, now);
         return BAL_OK;
     }
     if (!(features & TRACE_JOBS)) {
         *next = now + bal_rng_exp(&event->arrivals.rng) * event->arrivals.mean_gap;
         return BAL_OK;
     }
-    const enum bal_code code = bal_trace_next(event->cursor, &event->recorded, event->err);
+    const enum bal_code code = bli_trace_next(event->cursor, &event->recorded, event->err);
     const uint64_t since = (uint64_t)event->recorded.time - (uint64_t)event->first; /* may be above 2^63 */
     *next = event->recorded.size > 0 ? (double)since * event->seconds : INFINITY;
     return code;
@@ -73,20 +73,20 @@ ALWAYS_INLINE enum bal_code next_arrival(struct event_engine *event, double now,
 enum { SEEN_DAYS = 16 };
 
 ALWAYS_INLINE void prefetch_server(const struct event_engine *event, uint32_t server) {
-    const struct bal_queues *queues = &event->system.queues;
+    const struct bli_queues *queues = &event->system.queues;
     __builtin_prefetch(&event->completions.entry[server]);
     __builtin_prefetch(&queues->length[server]);
-    __builtin_prefetch(bal_queues_ring(queues, server, WORDS));
+    __builtin_prefetch(bli_queues_ring(queues, server, WORDS));
 }
 
 static __attribute__((noinline)) void look_ahead(struct event_engine *event, double now) {
-    const struct bal_calendar *calendar = &event->completions;
-    const uint64_t today = bal_calendar_day(calendar, now);
+    const struct bli_calendar *calendar = &event->completions;
+    const uint64_t today = bli_calendar_day(calendar, now);
     const uint32_t servers = event->system.servers;
     for (uint64_t day = today + 2 * SEEN_DAYS; day < today + 3 * SEEN_DAYS; day++)
-        prefetch_server(event, bal_calendar_near(calendar, day));
+        prefetch_server(event, bli_calendar_near(calendar, day));
     for (uint64_t day = today + SEEN_DAYS; day < today + 2 * SEEN_DAYS; day++) {
-        const uint32_t next = calendar->entry[bal_calendar_near(calendar, day)].next;
+        const uint32_t next = calendar->entry[bli_calendar_near(calendar, day)].next;
         prefetch_server(event, next < servers ? next : 0);
     }
     event->next_prefetch = (double)(today + SEEN_DAYS) / calendar->per_day;
@@ -99,9 +99,9 @@ ALWAYS_INLINE enum bal_code between(struct event_engine *event, double before, d
     if (features & POISSON_IDLE_REPORTS)
         code = system_report(&event->system, before, now);
     if (features & RARE && event->system.report_timer && !code)
-        code = bal_event_run_reports(event, now);
+        code = bli_event_run_reports(event, now);
     if (features & POWER_SWITCHING && !code)
-        code = bal_event_run_timers(event, now);
+        code = bli_event_run_timers(event, now);
     if (features & ABANDONMENT && !code)
         code = abandon_waiting(event, now, features);
     return code;
@@ -112,7 +112,7 @@ static enum bal_code finish_drained(struct event_engine *event, double last, uns
     struct system *system = &event->system;
     const double end = fmax(last, system->run->time);
     const enum bal_code code = between(event, last, end, features);
-    return code ? code : bal_system_drained(system, end);
+    return code ? code : bli_system_drained(system, end);
 }
 
 ALWAYS_INLINE enum bal_code loop(struct event_engine *event, const unsigned features) {
@@ -123,7 +123,7 @@ ALWAYS_INLINE enum bal_code loop(struct event_engine *event, const unsigned feat
         const double completes = event->completions.next;
         const bool arrival = arrives < completes;
         const double next = arrival ? arrives : completes;
-        const bool held = features & REPAIRABLE && bal_tally_queue(&system->tally) > 0; /* by servers that are
+        const bool held = features & REPAIRABLE && bli_tally_queue(&system->tally) > 0; /* by servers that are
                                                                                            down */
         if (features & TRACE_JOBS && next == INFINITY && !held)
             return finish_drained(event, before, features);
@@ -137,9 +137,9 @@ ALWAYS_INLINE enum bal_code loop(struct event_engine *event, const unsigned feat
         if (features & PREFETCH && now >= event->next_prefetch)
             look_ahead(event, now);
         if (fails) {
-            code = bal_event_fail_servers(event, now, features);
+            code = bli_event_fail_servers(event, now, features);
         } else if (changes) {
-            code = bal_event_change_server(event, now, features);
+            code = bli_event_change_server(event, now, features);
         } else if (arrival) {
             code = arrive(event, now, features);
             if (features & ASYNC_PROBES)
@@ -149,7 +149,7 @@ ALWAYS_INLINE enum bal_code loop(struct event_engine *event, const unsigned feat
         } else {
             code = complete(event, now, features);
             if (features & RARE && system->holds && !code)
-                code = bal_event_send_held(event, now);
+                code = bli_event_send_held(event, now);
         }
     }
     return code;
@@ -207,7 +207,7 @@ static enum bal_code run_loop(struct event_engine *event) {
     }
 }
 
-static enum bal_code set_up_speeds(struct event_engine *event, const struct bal_servers *servers) {
+static enum bal_code set_up_speeds(struct event_engine *event, const struct bli_servers *servers) {
     if (servers->groups == 1 && servers->group[0].speed == 1)
         return BAL_OK;
     event->per_speed = malloc(event->system.servers * sizeof *event->per_speed);
@@ -220,10 +220,10 @@ static enum bal_code set_up_speeds(struct event_engine *event, const struct bal_
     return BAL_OK;
 }
 
-static enum bal_code set_up_stretch(struct event_engine *event, const struct bal_speeds *speeds) {
-    if (!bal_speeds_given(speeds))
+static enum bal_code set_up_stretch(struct event_engine *event, const struct bli_speeds *speeds) {
+    if (!bli_speeds_given(speeds))
         return BAL_OK;
-    const uint32_t last = bal_speeds_last(speeds);
+    const uint32_t last = bli_speeds_last(speeds);
     struct stretch *stretch = &event->stretch;
     stretch->of = malloc((last + 1) * sizeof *stretch->of);
     if (!stretch->of)
@@ -231,75 +231,75 @@ static enum bal_code set_up_stretch(struct event_engine *event, const struct bal
     stretch->known = last + 1;
     stretch->of[0] = 1;
     for (uint32_t k = 1; k <= last; k++)
-        stretch->of[k] = k / bal_speeds_rate(speeds, k);
-    stretch->each_more = 1 / bal_speeds_rate(speeds, last);
+        stretch->of[k] = k / bli_speeds_rate(speeds, k);
+    stretch->each_more = 1 / bli_speeds_rate(speeds, last);
     return BAL_OK;
 }
 
-static enum bal_code set_up_sharing(struct event_engine *event, const struct bal_speeds *speeds) {
+static enum bal_code set_up_sharing(struct event_engine *event, const struct bli_speeds *speeds) {
     if (!(event->system.features & PROCESSOR_SHARING))
         return BAL_OK;
     event->sharing = calloc(event->system.servers, sizeof *event->sharing);
     return event->sharing ? set_up_stretch(event, speeds) : BAL_E_MEMORY;
 }
 
-static enum bal_code set_up_trace(struct event_engine *event, const struct bal_run *run,
+static enum bal_code set_up_trace(struct event_engine *event, const struct bli_run *run,
                                   struct bal_error *err) {
     if (!run->trace)
         return BAL_OK;
     event->err = err;
-    event->first = bal_trace_info(run->trace)->first;
+    event->first = bli_trace_info(run->trace)->first;
     event->seconds = 1e-9 / (run->speedup > 0 ? run->speedup : 1);
-    const enum bal_code code = bal_trace_cursor_new(run->trace, &event->cursor, err);
+    const enum bal_code code = bli_trace_cursor_new(run->trace, &event->cursor, err);
     if (!code) /* every policy of a replication sees the same draw */
-        bal_trace_cursor_redraw(event->cursor, &event->arrivals.rng);
+        bli_trace_cursor_redraw(event->cursor, &event->arrivals.rng);
     return code;
 }
 
 /* What only some systems have. */
-static enum bal_code set_up_parts(struct event_engine *event, const struct bal_model *model,
-                                  const struct bal_run *run) {
+static enum bal_code set_up_parts(struct event_engine *event, const struct bli_model *model,
+                                  const struct bli_run *run) {
     const struct system *system = &event->system;
     const unsigned features = system->features;
     enum bal_code code = BAL_OK;
     if (system->policy->flags & BAL_NEEDS_WORK)
-        code = bal_event_set_up_work(event, run->reference || run->failing > 0);
+        code = bli_event_set_up_work(event, run->reference || run->failing > 0);
     if (!code && features & POWER_SWITCHING)
-        code = bal_event_set_up_timers(event, model);
+        code = bli_event_set_up_timers(event, model);
     if (!code && features & RARE && system->policy->wants & BAL_WANTS_STILL_IDLE)
-        code = bal_event_set_up_reports(event, model);
+        code = bli_event_set_up_reports(event, model);
     if (!code && system->holds)
-        code = bal_event_set_up_backlog(event, model->backlog);
+        code = bli_event_set_up_backlog(event, model->backlog);
     if (!code && run->failing > 0)
-        code = bal_event_set_up_failure(event, run);
+        code = bli_event_set_up_failure(event, run);
     if (!code && features & REPAIRABLE)
-        code = bal_event_set_up_repairs(event, model);
+        code = bli_event_set_up_repairs(event, model);
     return code;
 }
 
-static enum bal_code set_up(struct event_engine *event, const struct bal_model *model,
-                            const struct bal_run *run) {
+static enum bal_code set_up(struct event_engine *event, const struct bli_model *model,
+                            const struct bli_run *run) {
     struct system *system = &event->system;
     event->dist = &model->size;
     event->fails_at = INFINITY;
     const double mean_gap =
-        system->per_max * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
+        system->per_max * (model->tasks > 1 ? model->tasks : 1) / bli_model_arrival_rate(model);
     struct bal_rng arrivals;
     bal_rng_init(&arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
-    bal_arrival_source_init(&event->arrivals, &model->arrivals, mean_gap, &arrivals);
-    bal_patience_init(&event->patience, &model->patience, run->seed, run->replication);
+    bli_arrival_source_init(&event->arrivals, &model->arrivals, mean_gap, &arrivals);
+    bli_patience_init(&event->patience, &model->patience, run->seed, run->replication);
     event->steal = &model->steal;
     event->others = model->others;
     bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
     bal_rng_init(&event->stealing, run->seed, run->replication, BAL_STREAM_STEALING);
-    const double rate = bal_model_capacity(model) / model->size.mean;
+    const double rate = bli_model_capacity(model) / model->size.mean;
     const uint32_t timers = system->features & PROCESSOR_SHARING ? 1 : system->slots;
     event->since = system->features & CLASS_QUEUES ? calloc(system->servers, sizeof *event->since) : NULL;
-    if (bal_calendar_init(&event->completions, system->servers * timers, rate) ||
+    if (bli_calendar_init(&event->completions, system->servers * timers, rate) ||
         set_up_speeds(event, &model->servers) || set_up_parts(event, model, run) ||
         (system->features & CLASS_QUEUES && !event->since) || set_up_sharing(event, &model->speeds))
         return BAL_E_MEMORY;
-    if (bal_calendar_is_large(&event->completions) &&
+    if (bli_calendar_is_large(&event->completions) &&
         !(system->features & ~(unsigned)(MIXED_SPEEDS | IDLE_REPORTS)) && !run->reference) {
         system->features |= PREFETCH;
         system->prefetch_base = (const char *)event->completions.entry;
@@ -308,32 +308,32 @@ static enum bal_code set_up(struct event_engine *event, const struct bal_model *
     return BAL_OK;
 }
 
-enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_policy_spec *policy,
-                               const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bli_engine_event(const struct bli_model *model, const struct bal_policy_spec *policy,
+                               const struct bli_run *run, struct bli_trial *trial, struct bal_error *err) {
     struct event_engine *event = calloc(1, sizeof *event);
     if (!event)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
-    enum bal_code code = bal_system_init(&event->system, model, policy, run, WORDS, 0, err);
+    enum bal_code code = bli_system_init(&event->system, model, policy, run, WORDS, 0, err);
     if (code)
         goto out;
     code = set_up(event, model, run);
     if (!code)
         code = set_up_trace(event, run, err);
     if (!code)
-        code = bal_system_begin(&event->system, add_initial_job);
+        code = bli_system_begin(&event->system, add_initial_job);
     if (!code)
         code = run_loop(event);
-    code = bal_system_end(&event->system, code, trial, err);
-    bal_system_fini(&event->system);
+    code = bli_system_end(&event->system, code, trial, err);
+    bli_system_fini(&event->system);
 out:
-    bal_trace_cursor_free(event->cursor);
-    bal_calendar_fini(&event->completions);
-    bal_heap_fini(&event->timers);
-    bal_heap_fini(&event->reports);
+    bli_trace_cursor_free(event->cursor);
+    bli_calendar_fini(&event->completions);
+    bli_heap_fini(&event->timers);
+    bli_heap_fini(&event->reports);
     free(event->backlog.job);
-    bal_patience_fini(&event->patience);
+    bli_patience_fini(&event->patience);
     if (event->repairs)
-        bal_event_fini_repairs(event);
+        bli_event_fini_repairs(event);
     free(event->least);
     free(event->free_at);
     free(event->per_speed);

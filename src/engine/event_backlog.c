@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum bal_code bal_event_set_up_backlog(struct event_engine *event, uint32_t most) {
+enum bal_code bli_event_set_up_backlog(struct event_engine *event, uint32_t most) {
     event->backlog.most = most;
     event->backlog.job = malloc(most * sizeof *event->backlog.job);
     return event->backlog.job ? BAL_OK : BAL_E_MEMORY;
@@ -17,7 +17,7 @@ static enum bal_code join_sized(struct event_engine *event, double now, uint32_t
                                 const struct held_job *job) {
     struct system *system = &event->system;
     const unsigned features = system->features;
-    union bal_claim_word *item = system_push(system, now, server, 0, WORDS, features);
+    union bli_claim_word *item = system_push(system, now, server, 0, WORDS, features);
     if (!item)
         return BAL_E_MEMORY;
     item[ARRIVAL].real = job->arrival;
@@ -33,11 +33,11 @@ static enum bal_code join_sized(struct event_engine *event, double now, uint32_t
     return BAL_OK;
 }
 
-enum bal_code bal_event_route_or_hold(struct event_engine *event, double now) {
+enum bal_code bli_event_route_or_hold(struct event_engine *event, double now) {
     struct system *system = &event->system;
     struct backlog *backlog = &event->backlog;
     const uint32_t server = system_route(system, now, system->features).server;
-    const struct held_job job = {now, bal_dist_sample(event->dist, &event->sizes)};
+    const struct held_job job = {now, bli_dist_sample(event->dist, &event->sizes)};
     if (server != BAL_HOLD)
         return join_sized(event, now, server, &job);
     if (backlog->count == backlog->most)
@@ -46,7 +46,7 @@ enum bal_code bal_event_route_or_hold(struct event_engine *event, double now) {
     return BAL_OK;
 }
 
-enum bal_code bal_event_send_held(struct event_engine *event, double now) {
+enum bal_code bli_event_send_held(struct event_engine *event, double now) {
     struct system *system = &event->system;
     struct backlog *backlog = &event->backlog;
     enum bal_code code = BAL_OK;

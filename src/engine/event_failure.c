@@ -7,26 +7,26 @@
 
 /* Jobs of servers that are gone, on their way to others. */
 struct stranded {
-    union bal_claim_word *job;
+    union bli_claim_word *job;
     size_t count, room;
 };
 
-static bool save_for_redispatch(struct stranded *stranded, const union bal_claim_word *job, uint32_t words) {
+static bool save_for_redispatch(struct stranded *stranded, const union bli_claim_word *job, uint32_t words) {
     if (stranded->count == stranded->room) {
         const size_t room = stranded->room ? 2 * stranded->room : 64;
-        union bal_claim_word *jobs = realloc(stranded->job, room * (WORDS + 1) * sizeof *jobs);
+        union bli_claim_word *jobs = realloc(stranded->job, room * (WORDS + 1) * sizeof *jobs);
         if (!jobs)
             return false;
         stranded->job = jobs;
         stranded->room = room;
     }
-    union bal_claim_word *to = stranded->job + stranded->count++ * (WORDS + 1);
+    union bli_claim_word *to = stranded->job + stranded->count++ * (WORDS + 1);
     for (uint32_t i = 0; i < words; i++)
         to[i] = job[i];
     return true;
 }
 
-static uint32_t rank_of(const union bal_claim_word *job, unsigned features) {
+static uint32_t rank_of(const union bli_claim_word *job, unsigned features) {
     return features & HAS_CLASSES ? tag_rank(job[WORDS].bits) : 0;
 }
 
@@ -37,12 +37,12 @@ static bool remove_jobs(struct event_engine *event, double now, uint32_t server,
     const uint32_t words = item_words(WORDS, features), slots = system->slots;
     const unsigned silent = features & ~(unsigned)(IDLE_REPORTS | POISSON_IDLE_REPORTS | POWER_SWITCHING);
     for (uint32_t slot = server * slots; slot < (server + 1) * slots; slot++) {
-        if (!bal_calendar_has(&event->completions, slot))
+        if (!bli_calendar_has(&event->completions, slot))
             continue;
-        bal_calendar_remove(&event->completions, slot, false);
+        bli_calendar_remove(&event->completions, slot, false);
         if (!(features & MULTISERVER))
             continue;
-        const union bal_claim_word *job = system->in_slot + (size_t)slot * words;
+        const union bli_claim_word *job = system->in_slot + (size_t)slot * words;
         if (!save_for_redispatch(stranded, job, words))
             return false;
         tally_work_down(&system->tally, now);
@@ -51,10 +51,10 @@ static bool remove_jobs(struct event_engine *event, double now, uint32_t server,
     const uint32_t lanes = features & CLASS_QUEUES ? 2 : 1;
     for (uint32_t lane = server * lanes; lane < (server + 1) * lanes; lane++)
         while (system->queues.length[lane] > 0) {
-            const union bal_claim_word *job = bal_queues_at(&system->queues, lane, words, 0);
+            const union bli_claim_word *job = bli_queues_at(&system->queues, lane, words, 0);
             if (!save_for_redispatch(stranded, job, words))
                 return false;
-            bal_queues_drop(&system->queues, lane, words);
+            bli_queues_drop(&system->queues, lane, words);
             system_count_down(system, now, server,
                               rank_of(stranded->job + (stranded->count - 1) * (WORDS + 1), features), silent);
         }
@@ -71,8 +71,8 @@ static void remove_server(struct event_engine *event, double now, uint32_t serve
     if (features & POWER_SWITCHING && !was_busy) {
         const bool standby = bal_set_remove(system->standby, server);
         const bool setup = !standby && bal_set_remove(system->setup, server);
-        if (event->timers.place[server] != BAL_HEAP_ABSENT)
-            bal_heap_remove(&event->timers, server);
+        if (event->timers.place[server] != BLI_HEAP_ABSENT)
+            bli_heap_remove(&event->timers, server);
         if (standby || setup)
             tally_power_change(&system->tally, now, standby ? POWER_STANDBY : POWER_SETUP, POWER_OFF);
     } else {
@@ -88,17 +88,17 @@ static void remove_server(struct event_engine *event, double now, uint32_t serve
 
 /* A job that was elsewhere joins a server, with the time at which it first came. */
 static enum bal_code rejoin_server(struct event_engine *event, double now, uint32_t server,
-                                   const union bal_claim_word *job, unsigned features) {
+                                   const union bli_claim_word *job, unsigned features) {
     struct system *system = &event->system;
     if (!system_admits(system, server, features))
         return BAL_OK;
     const uint32_t words = item_words(WORDS, features), rank = rank_of(job, features);
     if (knows_work(event))
-        bal_event_add_work(event, server, now, job[LEFT].real);
+        bli_event_add_work(event, server, now, job[LEFT].real);
     if (features & MULTISERVER)
         return enter_many(event, now, server, rank, job, features);
     const uint32_t before = system->length[server];
-    union bal_claim_word *item = system_push(system, now, server, rank, words, features);
+    union bli_claim_word *item = system_push(system, now, server, rank, words, features);
     if (!item)
         return BAL_E_MEMORY;
     for (uint32_t i = 0; i < words; i++)
@@ -115,7 +115,7 @@ static enum bal_code rejoin_server(struct event_engine *event, double now, uint3
     return BAL_OK;
 }
 
-static enum bal_code redispatch_job(struct event_engine *event, double now, const union bal_claim_word *job,
+static enum bal_code redispatch_job(struct event_engine *event, double now, const union bli_claim_word *job,
                                     unsigned features) {
     struct system *system = &event->system;
     event->now = now;
@@ -129,7 +129,7 @@ static enum bal_code redispatch_job(struct event_engine *event, double now, cons
 }
 
 /* The last servers of the fleet fail, all at once; then their jobs go to those that are left. */
-enum bal_code bal_event_fail_servers(struct event_engine *event, double now, unsigned features) {
+enum bal_code bli_event_fail_servers(struct event_engine *event, double now, unsigned features) {
     struct system *system = &event->system;
     const uint32_t left = system->servers - system->run->failing;
     struct stranded stranded = {0};
@@ -149,7 +149,7 @@ enum bal_code bal_event_fail_servers(struct event_engine *event, double now, uns
     return code;
 }
 
-enum bal_code bal_event_set_up_failure(struct event_engine *event, const struct bal_run *run) {
+enum bal_code bli_event_set_up_failure(struct event_engine *event, const struct bli_run *run) {
     event->fails_at = run->fail_at;
     const uint32_t servers = event->system.servers;
     event->eligible = malloc(bal_set_size(servers));

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum bal_code bal_event_set_up_repairs(struct event_engine *event, const struct bal_model *model) {
+enum bal_code bli_event_set_up_repairs(struct event_engine *event, const struct bli_model *model) {
     struct system *system = &event->system;
     const uint32_t servers = system->servers;
     struct repairs *repairs = calloc(1, sizeof *repairs);
@@ -21,21 +21,21 @@ enum bal_code bal_event_set_up_repairs(struct event_engine *event, const struct 
     repairs->down = malloc(bal_set_size(servers));
     repairs->held = calloc(servers, sizeof *repairs->held);
     event->eligible = malloc(bal_set_size(servers));
-    if (!repairs->down || !repairs->held || !event->eligible || bal_heap_init(&repairs->changes, servers))
+    if (!repairs->down || !repairs->held || !event->eligible || bli_heap_init(&repairs->changes, servers))
         return BAL_E_MEMORY;
     bal_set_init(repairs->down, servers);
     bal_set_init(event->eligible, servers);
     for (uint32_t server = 0; server < servers; server++) {
         bal_set_insert(event->eligible, server);
-        bal_heap_insert(&repairs->changes, server, bal_dist_sample(&repairs->how->up, &repairs->rng));
+        bli_heap_insert(&repairs->changes, server, bli_dist_sample(&repairs->how->up, &repairs->rng));
     }
     if (!repairs->how->unseen)
         system->fleet.eligible = event->eligible;
     return BAL_OK;
 }
 
-void bal_event_fini_repairs(struct event_engine *event) {
-    bal_heap_fini(&event->repairs->changes);
+void bli_event_fini_repairs(struct event_engine *event) {
+    bli_heap_fini(&event->repairs->changes);
     free(event->repairs->down);
     free(event->repairs->held);
     free(event->repairs);
@@ -48,7 +48,7 @@ static void drop_job(struct event_engine *event, double now, uint32_t slot, uint
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), slots = system->slots, server = slot / slots;
     const unsigned silent = features & ~(unsigned)(IDLE_REPORTS | POISSON_IDLE_REPORTS | POWER_SWITCHING);
-    union bal_claim_word *item = system->in_slot + (size_t)slot * words;
+    union bli_claim_word *item = system->in_slot + (size_t)slot * words;
     const uint32_t rank = features & HAS_CLASSES ? tag_rank(*item_tag(item, words)) : 0;
     system_count_down(system, now, server, rank, silent);
     system->tally.totals.failed++;
@@ -58,19 +58,19 @@ static void drop_job(struct event_engine *event, double now, uint32_t slot, uint
 /* Work stops. What is left of a job stays with it. */
 static void stop_work(struct event_engine *event, double now, uint32_t server, unsigned features) {
     struct system *system = &event->system;
-    const enum bal_failed_jobs jobs = event->repairs->how->jobs;
+    const enum bli_failed_jobs jobs = event->repairs->how->jobs;
     const uint32_t words = item_words(WORDS, features), slots = system->slots;
     uint32_t busy = system->length[server] < slots ? system->length[server] : slots;
     for (uint32_t slot = server * slots; slot < (server + 1) * slots; slot++) {
-        if (!bal_calendar_has(&event->completions, slot))
+        if (!bli_calendar_has(&event->completions, slot))
             continue;
-        const double left = bal_calendar_time(&event->completions, slot) - now;
-        union bal_claim_word *item = system->in_slot + (size_t)slot * words;
-        bal_calendar_remove(&event->completions, slot, false);
+        const double left = bli_calendar_time(&event->completions, slot) - now;
+        union bli_claim_word *item = system->in_slot + (size_t)slot * words;
+        bli_calendar_remove(&event->completions, slot, false);
         tally_work_down(&system->tally, now);
-        if (jobs == BAL_JOBS_RESUME)
+        if (jobs == BLI_JOBS_RESUME)
             item[LEFT].real = event->per_speed ? left / event->per_speed[server] : left;
-        if (jobs == BAL_JOBS_LOST)
+        if (jobs == BLI_JOBS_LOST)
             drop_job(event, now, slot, busy--, features);
     }
     event->repairs->held[server] = busy;
@@ -87,9 +87,9 @@ static void start_work(struct event_engine *event, double now, uint32_t server, 
             vacant = system->vacant[row + i] == slot;
         if (vacant)
             continue;
-        const union bal_claim_word *item = system->in_slot + (size_t)slot * words;
+        const union bli_claim_word *item = system->in_slot + (size_t)slot * words;
         tally_work_up(&system->tally, now);
-        bal_calendar_set(&event->completions, slot, now + service_duration(event, server, item[LEFT].real),
+        bli_calendar_set(&event->completions, slot, now + service_duration(event, server, item[LEFT].real),
                          false);
     }
     while (busy < slots &&
@@ -127,14 +127,14 @@ static void mark_repaired(struct event_engine *event, uint32_t server, unsigned 
     }
 }
 
-enum bal_code bal_event_change_server(struct event_engine *event, double now, unsigned features) {
+enum bal_code bli_event_change_server(struct event_engine *event, double now, unsigned features) {
     struct repairs *repairs = event->repairs;
     const uint32_t server = repairs->changes.slot[0].id;
     if (features & POLICY_CLOCK)
         event->system.fleet.now = now * event->system.per_unit;
     const bool returns = bal_set_remove(repairs->down, server);
-    const struct bal_dist *next = returns ? &repairs->how->up : &repairs->how->down;
-    bal_heap_change(&repairs->changes, server, now + bal_dist_sample(next, &repairs->rng));
+    const struct bli_dist *next = returns ? &repairs->how->up : &repairs->how->down;
+    bli_heap_change(&repairs->changes, server, now + bli_dist_sample(next, &repairs->rng));
     if (returns) {
         start_work(event, now, server, features);
     } else {

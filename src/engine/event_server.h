@@ -7,18 +7,18 @@
 
 /* The job at the front of the queue in service is worked on from now on. */
 ALWAYS_INLINE void work_on(struct event_engine *event, double now, uint32_t server,
-                           const union bal_claim_word *item, unsigned features) {
+                           const union bli_claim_word *item, unsigned features) {
     if (features & CLASS_QUEUES)
         event->since[server] = now;
-    bal_calendar_set(&event->completions, server, now + service_duration(event, server, item[LEFT].real),
+    bli_calendar_set(&event->completions, server, now + service_duration(event, server, item[LEFT].real),
                      features & PREFETCH);
 }
 
 /* The job in service is interrupted: it keeps what is left of its work. */
 static inline void preempt_job(struct event_engine *event, double now, uint32_t server, uint32_t words,
                                unsigned features) {
-    union bal_claim_word *item =
-        bal_queues_front(&event->system.queues, lane_in_service(&event->system, server, features), words);
+    union bli_claim_word *item =
+        bli_queues_front(&event->system.queues, lane_in_service(&event->system, server, features), words);
     const double spent = now - event->since[server];
     const double done = event->per_speed ? spent / event->per_speed[server] : spent;
     item[LEFT].real = item[LEFT].real > done ? item[LEFT].real - done : 0;
@@ -29,7 +29,7 @@ static inline void preempt_job(struct event_engine *event, double now, uint32_t 
 /* Service begins in a slot that is free, or has just become so; nothing was waited for if the job has just
  * come. */
 ALWAYS_INLINE void begin_in_slot(struct event_engine *event, double now, uint32_t server, uint32_t slot,
-                                 union bal_claim_word *item, uint32_t words, unsigned features) {
+                                 union bli_claim_word *item, uint32_t words, unsigned features) {
     struct system *system = &event->system;
     const double waiting = now - item[ARRIVAL].real;
     if (features & HAS_CLASSES)
@@ -39,7 +39,7 @@ ALWAYS_INLINE void begin_in_slot(struct event_engine *event, double now, uint32_
     else
         system->tally.all.immediate++;
     tally_work_up(&system->tally, now);
-    bal_calendar_set(&event->completions, slot, now + service_duration(event, server, item[LEFT].real),
+    bli_calendar_set(&event->completions, slot, now + service_duration(event, server, item[LEFT].real),
                      false);
 }
 
@@ -47,24 +47,24 @@ ALWAYS_INLINE void begin_in_slot(struct event_engine *event, double now, uint32_
 
 /* A job begins to wait in a lane; false: there is no memory. */
 ALWAYS_INLINE bool begin_waiting(struct event_engine *event, uint32_t lane, uint32_t rank,
-                                 union bal_claim_word *item, uint32_t words) {
+                                 union bli_claim_word *item, uint32_t words) {
     const uint32_t number =
-        bal_patience_wait(&event->patience, item[ARRIVAL].real + event->endures, lane, rank == 0);
+        bli_patience_wait(&event->patience, item[ARRIVAL].real + event->endures, lane, rank == 0);
     *item_tag(item, words) |= (uint64_t)number << TAG_WAITER;
     return number != PATIENCE_NONE;
 }
 
 /* The first job of a lane that is still there; NULL: there is none. */
-ALWAYS_INLINE const union bal_claim_word *first_waiting(struct event_engine *event, uint32_t lane,
+ALWAYS_INLINE const union bli_claim_word *first_waiting(struct event_engine *event, uint32_t lane,
                                                         uint32_t words, unsigned features) {
-    struct bal_queues *queues = &event->system.queues;
+    struct bli_queues *queues = &event->system.queues;
     while (queues->length[lane] > 0) {
-        union bal_claim_word *item = bal_queues_front(queues, lane, words);
+        union bli_claim_word *item = bli_queues_front(queues, lane, words);
         const uint32_t number = features & ABANDONMENT ? (uint32_t)(*item_tag(item, words) >> TAG_WAITER) : 0;
         if (!(features & ABANDONMENT) || !patience_is_gone(&event->patience, number))
             return item;
-        bal_patience_end(&event->patience, number);
-        bal_queues_drop(queues, lane, words);
+        bli_patience_end(&event->patience, number);
+        bli_queues_drop(queues, lane, words);
     }
     return NULL;
 }
@@ -74,17 +74,17 @@ ALWAYS_INLINE bool begin_next(struct event_engine *event, double now, uint32_t s
                               uint32_t words, unsigned features) {
     struct system *system = &event->system;
     uint32_t lane = features & CLASS_QUEUES ? 2 * server : server;
-    const union bal_claim_word *next = first_waiting(event, lane, words, features);
+    const union bli_claim_word *next = first_waiting(event, lane, words, features);
     if (!next && features & CLASS_QUEUES)
         next = first_waiting(event, ++lane, words, features);
     if (!next)
         return false;
-    union bal_claim_word *item = system->in_slot + (size_t)slot * words;
+    union bli_claim_word *item = system->in_slot + (size_t)slot * words;
     for (uint32_t i = 0; i < words; i++)
         item[i] = next[i];
     if (features & ABANDONMENT)
-        bal_patience_end(&event->patience, (uint32_t)(*item_tag(item, words) >> TAG_WAITER));
-    bal_queues_drop(&system->queues, lane, words);
+        bli_patience_end(&event->patience, (uint32_t)(*item_tag(item, words) >> TAG_WAITER));
+    bli_queues_drop(&system->queues, lane, words);
     begin_in_slot(event, now, server, slot, item, words, features);
     return true;
 }
@@ -111,12 +111,12 @@ static inline enum bal_code abandon_waiting(struct event_engine *event, double u
 
 /* A job comes to a server: into a slot, if one is free, else into the queue. */
 ALWAYS_INLINE enum bal_code enter_many(struct event_engine *event, double now, uint32_t server, uint32_t rank,
-                                       const union bal_claim_word *job, unsigned features) {
+                                       const union bli_claim_word *job, unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), before = system->length[server];
     const bool begins = before < system->slots && !is_down(event, server, features);
     const uint32_t slot = begins ? system->vacant[server * system->slots + system->slots - before - 1] : 0;
-    union bal_claim_word *item = begins ? system->in_slot + (size_t)slot * words
+    union bli_claim_word *item = begins ? system->in_slot + (size_t)slot * words
                                         : system_push(system, now, server, rank, words, features);
     if (!item || (begins && !system_count_up(system, now, server, rank, features)))
         return BAL_E_MEMORY;
@@ -134,7 +134,7 @@ ALWAYS_INLINE enum bal_code enter_many(struct event_engine *event, double now, u
 ALWAYS_INLINE void complete_many(struct event_engine *event, double now, uint32_t slot, unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), slots = system->slots, server = slot / slots;
-    union bal_claim_word *item = system->in_slot + (size_t)slot * words;
+    union bli_claim_word *item = system->in_slot + (size_t)slot * words;
     const double age = now - item[ARRIVAL].real;
     const uint32_t rank = system_measure(system, now, item, words, features);
     const uint32_t left = system_count_down(system, now, server, rank, features);
@@ -143,9 +143,9 @@ ALWAYS_INLINE void complete_many(struct event_engine *event, double now, uint32_
     tally_work_down(&system->tally, now);
     if (left < slots) {
         system->vacant[server * slots + slots - left - 1] = slot;
-        bal_calendar_remove(&event->completions, slot, false);
+        bli_calendar_remove(&event->completions, slot, false);
         if (knows_work(event))
-            bal_event_end_work(event, server, now);
+            bli_event_end_work(event, server, now);
         if (features & ABANDONMENT) { /* the job of that queue entry has left */
             first_waiting(event, features & CLASS_QUEUES ? 2 * server : server, words, features);
             if (features & CLASS_QUEUES)
@@ -165,10 +165,10 @@ static inline enum bal_code move_many(struct event_engine *event, double now, ui
     system_check_server(system, now, to);
     if (low == 0)
         return BAL_OK;
-    union bal_claim_word job[WORDS + 1];
+    union bli_claim_word job[WORDS + 1];
     for (uint32_t i = 0; i < words; i++)
-        job[i] = bal_queues_at(&system->queues, lane, words, low - 1)[i];
-    bal_queues_drop_back(&system->queues, lane, words);
+        job[i] = bli_queues_at(&system->queues, lane, words, low - 1)[i];
+    bli_queues_drop_back(&system->queues, lane, words);
     system_count_down(system, now, from, 1, features);
     system->tally.totals.moves++;
     return enter_many(event, now, to, 1, job, features);
@@ -185,14 +185,14 @@ ALWAYS_INLINE enum bal_code join_server(struct system *system, double now, uint3
     const uint32_t words = item_words(WORDS, features);
     const uint32_t rank = system->job.rank;
     const double size = features & TRACE_JOBS ? (double)event->recorded.size * 1e-9
-                                              : bal_dist_sample(event->dist, &event->sizes);
+                                              : bli_dist_sample(event->dist, &event->sizes);
     if (features & PROCESSOR_SHARING)
         return join_sharing(event, now, server, size, features);
     if (features & MULTISERVER) {
-        const union bal_claim_word job[WORDS + 1] = {
+        const union bli_claim_word job[WORDS + 1] = {
             {.real = now}, {.real = size}, {.bits = (uint64_t)rank << TAG_RANK | system->kind_tag}};
         if (knows_work(event))
-            bal_event_add_work(event, server, now, size);
+            bli_event_add_work(event, server, now, size);
         if (features & ABANDONMENT)
             event->endures = patience_draw(&event->patience);
         return enter_many(event, now, server, rank, job, features);
@@ -202,13 +202,13 @@ ALWAYS_INLINE enum bal_code join_server(struct system *system, double now, uint3
                             rank < first_rank(system, server, features);
     if (interrupts)
         preempt_job(event, now, server, words, features);
-    union bal_claim_word *item = system_push(system, now, server, rank, words, features);
+    union bli_claim_word *item = system_push(system, now, server, rank, words, features);
     if (!item)
         return BAL_E_MEMORY;
     item[ARRIVAL].real = now;
     item[LEFT].real = size;
     if (knows_work(event))
-        bal_event_add_work(event, server, now, size);
+        bli_event_add_work(event, server, now, size);
     if (!(features & HAS_CLASSES))
         tally_join(&system->tally, before + 1);
     if (before > 0 && !interrupts)
@@ -233,7 +233,7 @@ static inline enum bal_code move_job(struct system *system, double now, const st
                             move_job->rank < first_rank(system, to, features);
     if (interrupts)
         preempt_job(event, now, to, words, features);
-    union bal_claim_word *item;
+    union bli_claim_word *item;
     if (!system_move(system, now, move_job, words, features, &item))
         return BAL_E_MEMORY;
     if (!item)
@@ -252,13 +252,13 @@ ALWAYS_INLINE void complete_one(struct event_engine *event, double now, uint32_t
     const uint32_t words = item_words(WORDS, features);
     if (system_complete(system, now, server, words, features) > 0) {
         if (features & LAST_FIRST)
-            bal_queues_back_to_front(&system->queues, server, words);
+            bli_queues_back_to_front(&system->queues, server, words);
         work_on(event, now, server, system_next(system, now, server, words, features, true), features);
         return;
     }
-    bal_calendar_remove(&event->completions, server, features & PREFETCH);
+    bli_calendar_remove(&event->completions, server, features & PREFETCH);
     if (knows_work(event))
-        bal_event_end_work(event, server, now);
+        bli_event_end_work(event, server, now);
 }
 
 #endif

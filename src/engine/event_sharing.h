@@ -35,11 +35,11 @@ ALWAYS_INLINE double sharing_stretch(const struct event_engine *event, uint32_t 
     return jobs < stretch->known ? stretch->of[jobs] : jobs * stretch->each_more;
 }
 
-ALWAYS_INLINE union bal_claim_word *sharing_item(const struct event_engine *event, uint32_t server,
+ALWAYS_INLINE union bli_claim_word *sharing_item(const struct event_engine *event, uint32_t server,
                                                  uint32_t words, uint32_t k, unsigned features) {
     const struct system *system = &event->system;
     return features & MULTISERVER ? system->in_slot + ((size_t)server * system->slots + k) * words
-                                  : bal_queues_at(&system->queues, server, words, k);
+                                  : bli_queues_at(&system->queues, server, words, k);
 }
 
 /* Brings V up to date, before the number of jobs changes. */
@@ -61,7 +61,7 @@ ALWAYS_INLINE void sharing_schedule(struct event_engine *event, double now, uint
     const struct sharing *sharing = &event->sharing[server];
     const double mark = sharing_item(event, server, words, 0, features)[MARK].real;
     const double left = mark > sharing->attained ? mark - sharing->attained : 0; /* rounding */
-    bal_calendar_set(&event->completions, server,
+    bli_calendar_set(&event->completions, server,
                      now + service_duration(event, server, left) *
                                sharing_stretch(event, sharing_in_service(event, server, features)),
                      false);
@@ -69,10 +69,10 @@ ALWAYS_INLINE void sharing_schedule(struct event_engine *event, double now, uint
 
 ALWAYS_INLINE void sharing_swap(struct event_engine *event, uint32_t server, uint32_t words, uint32_t a,
                                 uint32_t b, unsigned features) {
-    union bal_claim_word *x = sharing_item(event, server, words, a, features);
-    union bal_claim_word *y = sharing_item(event, server, words, b, features);
+    union bli_claim_word *x = sharing_item(event, server, words, a, features);
+    union bli_claim_word *y = sharing_item(event, server, words, b, features);
     for (uint32_t i = 0; i < words; i++) {
-        const union bal_claim_word other = x[i];
+        const union bli_claim_word other = x[i];
         x[i] = y[i];
         y[i] = other;
     }
@@ -110,7 +110,7 @@ static inline void sharing_sink(struct event_engine *event, uint32_t server, uin
 /* All slots are taken: a job waits, and keeps its size in place of a mark. */
 ALWAYS_INLINE enum bal_code wait_to_share(struct event_engine *event, double now, uint32_t server,
                                           double size, uint32_t words, unsigned features) {
-    union bal_claim_word *item =
+    union bli_claim_word *item =
         system_push(&event->system, now, server, event->system.job.rank, words, features);
     if (!item)
         return BAL_E_MEMORY;
@@ -120,7 +120,7 @@ ALWAYS_INLINE enum bal_code wait_to_share(struct event_engine *event, double now
 }
 
 /* The next item for a job in service, the last of the heap; NULL: there is no memory. */
-ALWAYS_INLINE union bal_claim_word *add_shared(struct event_engine *event, double now, uint32_t server,
+ALWAYS_INLINE union bli_claim_word *add_shared(struct event_engine *event, double now, uint32_t server,
                                                uint32_t before, uint32_t words, unsigned features) {
     struct system *system = &event->system;
     const uint32_t rank = system->job.rank;
@@ -128,7 +128,7 @@ ALWAYS_INLINE union bal_claim_word *add_shared(struct event_engine *event, doubl
         return system_push(system, now, server, rank, words, features);
     if (!system_count_up(system, now, server, rank, features))
         return NULL;
-    union bal_claim_word *item = sharing_item(event, server, words, before, features);
+    union bli_claim_word *item = sharing_item(event, server, words, before, features);
     if (words > WORDS)
         *item_tag(item, words) = (uint64_t)rank << TAG_RANK | system->kind_tag;
     return item;
@@ -143,7 +143,7 @@ ALWAYS_INLINE enum bal_code join_sharing(struct event_engine *event, double now,
     if (features & MULTISERVER && before >= system->slots)
         return wait_to_share(event, now, server, size, words, features);
     sharing_advance(event, now, server, features);
-    union bal_claim_word *item = add_shared(event, now, server, before, words, features);
+    union bli_claim_word *item = add_shared(event, now, server, before, words, features);
     if (!item)
         return BAL_E_MEMORY;
     item[ARRIVAL].real = now;
@@ -153,7 +153,7 @@ ALWAYS_INLINE enum bal_code join_sharing(struct event_engine *event, double now,
     else
         system->tally.all.immediate++;
     if (knows_work(event))
-        bal_event_add_work(event, server, now, size);
+        bli_event_add_work(event, server, now, size);
     sharing_rise(event, server, words, before, features);
     sharing_schedule(event, now, server, words, features);
     return BAL_OK;
@@ -167,7 +167,7 @@ ALWAYS_INLINE void replace_first(struct event_engine *event, double now, uint32_
     if (!(features & MULTISERVER)) {
         if (jobs > 1)
             sharing_swap(event, server, words, 0, jobs - 1, features);
-        bal_queues_drop_back(&system->queues, server, words);
+        bli_queues_drop_back(&system->queues, server, words);
         sharing_sink(event, server, words, jobs - 1, features);
         return;
     }
@@ -177,11 +177,11 @@ ALWAYS_INLINE void replace_first(struct event_engine *event, double now, uint32_
         sharing_sink(event, server, words, jobs - 1, features);
         return;
     }
-    const union bal_claim_word *next = bal_queues_front(&system->queues, server, words);
-    union bal_claim_word *item = sharing_item(event, server, words, 0, features);
+    const union bli_claim_word *next = bli_queues_front(&system->queues, server, words);
+    union bli_claim_word *item = sharing_item(event, server, words, 0, features);
     for (uint32_t i = 0; i < words; i++)
         item[i] = next[i];
-    bal_queues_drop(&system->queues, server, words);
+    bli_queues_drop(&system->queues, server, words);
     item[MARK].real += event->sharing[server].attained;
     tally_start(&system->tally, &system->tally.all, now - item[ARRIVAL].real, true);
     sharing_sink(event, server, words, jobs, features);
@@ -192,7 +192,7 @@ ALWAYS_INLINE void complete_sharing(struct event_engine *event, double now, uint
                                     unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), jobs = sharing_in_service(event, server, features);
-    union bal_claim_word done[WORDS + 1];
+    union bli_claim_word done[WORDS + 1];
     sharing_advance(event, now, server, features);
     for (uint32_t i = 0; i < words; i++)
         done[i] = sharing_item(event, server, words, 0, features)[i];
@@ -205,9 +205,9 @@ ALWAYS_INLINE void complete_sharing(struct event_engine *event, double now, uint
         sharing_schedule(event, now, server, words, features);
         return;
     }
-    bal_calendar_remove(&event->completions, server, false);
+    bli_calendar_remove(&event->completions, server, false);
     if (knows_work(event))
-        bal_event_end_work(event, server, now);
+        bli_event_end_work(event, server, now);
 }
 
 #endif

@@ -25,23 +25,23 @@ ALWAYS_INLINE enum bal_code steal_jobs(struct event_engine *event, double now, u
     if (taken == 0)
         return BAL_OK;
     for (uint32_t k = queue - taken; k < queue; k++) {
-        union bal_claim_word job[WORDS + 1];
+        union bli_claim_word job[WORDS + 1];
         for (uint32_t i = 0; i < words; i++)
-            job[i] = bal_queues_at(&system->queues, from, words, k)[i];
+            job[i] = bli_queues_at(&system->queues, from, words, k)[i];
         if (features & MULTISERVER) {
             const enum bal_code code = enter_many(event, now, server, 0, job, features);
             if (code)
                 return code;
             continue;
         }
-        union bal_claim_word *item = system_push(system, now, server, 0, words, features);
+        union bli_claim_word *item = system_push(system, now, server, 0, words, features);
         if (!item)
             return BAL_E_MEMORY;
         for (uint32_t i = 0; i < words; i++)
             item[i] = job[i];
     }
     for (uint32_t k = 0; k < taken; k++) {
-        bal_queues_drop_back(&system->queues, from, words);
+        bli_queues_drop_back(&system->queues, from, words);
         system_count_down(system, now, from, 0, features);
     }
     system->tally.totals.steals++;

@@ -10,24 +10,24 @@
 static void power_timer(struct system *system, uint32_t server, double now, unsigned state) {
     struct event_engine *event = (struct event_engine *)system;
     if (state == POWER_STATES) {
-        if (event->timers.place[server] != BAL_HEAP_ABSENT)
-            bal_heap_remove(&event->timers, server);
+        if (event->timers.place[server] != BLI_HEAP_ABSENT)
+            bli_heap_remove(&event->timers, server);
         return;
     }
-    const struct bal_dist *dist = state == POWER_STANDBY ? &event->standby : &event->setup;
+    const struct bli_dist *dist = state == POWER_STANDBY ? &event->standby : &event->setup;
     if (isfinite(dist->mean)) /* a standby without end needs no timer */
-        bal_heap_insert(&event->timers, server, now + bal_dist_sample(dist, &system->power_rng));
+        bli_heap_insert(&event->timers, server, now + bli_dist_sample(dist, &system->power_rng));
 }
 
 /* The timers that run out before the next event. */
-enum bal_code bal_event_run_timers(struct event_engine *event, double until) {
+enum bal_code bli_event_run_timers(struct event_engine *event, double until) {
     struct system *system = &event->system;
     while (event->timers.count > 0 && event->timers.slot[0].time < until) {
-        const struct bal_pending first = event->timers.slot[0];
+        const struct bli_pending first = event->timers.slot[0];
         const enum bal_code code = system_reach(system, first.time);
         if (code)
             return code;
-        bal_heap_remove(&event->timers, first.id);
+        bli_heap_remove(&event->timers, first.id);
         if (bal_set_contains(system->setup, first.id))
             system_end_setup(system, first.time, first.id);
         else
@@ -37,22 +37,22 @@ enum bal_code bal_event_run_timers(struct event_engine *event, double until) {
 }
 
 /* The distributions of standby and set-up: the model's, or else exponential at the policy's rates. */
-enum bal_code bal_event_set_up_timers(struct event_engine *event, const struct bal_model *model) {
+enum bal_code bli_event_set_up_timers(struct event_engine *event, const struct bli_model *model) {
     struct system *system = &event->system;
-    if (bal_heap_init(&event->timers, system->servers))
+    if (bli_heap_init(&event->timers, system->servers))
         return BAL_E_MEMORY;
-    bal_dist_parse("exp", &event->standby, NULL);
+    bli_dist_parse("exp", &event->standby, NULL);
     event->setup = event->standby;
     if (model->standby.mean > 0)
         event->standby = model->standby;
     else if (system->standby_rate > 0)
-        bal_dist_scale(&event->standby, 1 / system->standby_rate);
+        bli_dist_scale(&event->standby, 1 / system->standby_rate);
     else
         event->standby.mean = INFINITY;
     if (model->setup.mean > 0)
         event->setup = model->setup;
     else
-        bal_dist_scale(&event->setup, 1 / system->setup_rate);
+        bli_dist_scale(&event->setup, 1 / system->setup_rate);
     system->power_timer = power_timer;
     for (uint32_t i = 0; i < system->standby->count; i++)
         power_timer(system, system->standby->slot[i], 0, POWER_STANDBY);
@@ -66,44 +66,44 @@ enum bal_code bal_event_set_up_timers(struct event_engine *event, const struct b
 static void report_timer(struct system *system, uint32_t server, double now, bool idle) {
     struct event_engine *event = (struct event_engine *)system;
     if (idle)
-        bal_heap_insert(&event->reports, server,
-                        now + bal_dist_sample(&event->report_gap, &system->report_rng));
-    else if (event->reports.place[server] != BAL_HEAP_ABSENT)
-        bal_heap_remove(&event->reports, server);
+        bli_heap_insert(&event->reports, server,
+                        now + bli_dist_sample(&event->report_gap, &system->report_rng));
+    else if (event->reports.place[server] != BLI_HEAP_ABSENT)
+        bli_heap_remove(&event->reports, server);
 }
 
 /* The next report of a server is due before it leaves again, so that a job which is sent there stops it. */
-enum bal_code bal_event_run_reports(struct event_engine *event, double until) {
+enum bal_code bli_event_run_reports(struct event_engine *event, double until) {
     struct system *system = &event->system;
     enum bal_code code = BAL_OK;
     while (event->reports.count > 0 && event->reports.slot[0].time < until && !code) {
-        const struct bal_pending first = event->reports.slot[0];
+        const struct bli_pending first = event->reports.slot[0];
         if ((code = system_reach(system, first.time)))
             break;
-        bal_heap_remove(&event->reports, first.id);
+        bli_heap_remove(&event->reports, first.id);
         report_timer(system, first.id, first.time, true);
         system->tally.totals.reports++;
         system->policy->report(system->state, &system->fleet, BAL_REPORT_STILL_IDLE, first.id, NULL);
         if (system->holds)
-            code = bal_event_send_held(event, first.time);
+            code = bli_event_send_held(event, first.time);
     }
     return code;
 }
 
 /* The law of the model, at the policy's rate. At the start servers are somewhere between two reports, so that
  * they do not report in step; those that begin with jobs are idle until they join. */
-enum bal_code bal_event_set_up_reports(struct event_engine *event, const struct bal_model *model) {
+enum bal_code bli_event_set_up_reports(struct event_engine *event, const struct bli_model *model) {
     struct system *system = &event->system;
-    if (bal_heap_init(&event->reports, system->servers))
+    if (bli_heap_init(&event->reports, system->servers))
         return BAL_E_MEMORY;
     event->report_gap = model->reports;
     if (!(model->reports.mean > 0))
-        bal_dist_parse("exp", &event->report_gap, NULL);
-    bal_dist_scale(&event->report_gap, 1 / (system->report_rate * event->report_gap.mean));
+        bli_dist_parse("exp", &event->report_gap, NULL);
+    bli_dist_scale(&event->report_gap, 1 / (system->report_rate * event->report_gap.mean));
     system->report_timer = report_timer;
     for (uint32_t server = 0; server < system->servers; server++)
-        bal_heap_insert(&event->reports, server,
+        bli_heap_insert(&event->reports, server,
                         bal_rng_uniform(&system->report_rng) *
-                            bal_dist_sample(&event->report_gap, &system->report_rng));
+                            bli_dist_sample(&event->report_gap, &system->report_rng));
     return BAL_OK;
 }

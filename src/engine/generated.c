@@ -18,5 +18,5 @@ static const struct bal_policy stealing = {
     .cost = "a probe when idle",
 };
 
-const struct bal_policy *const bal_generated_table[] = {&stealing};
-const size_t bal_generated_count = sizeof bal_generated_table / sizeof *bal_generated_table;
+const struct bal_policy *const bli_generated_table[] = {&stealing};
+const size_t bli_generated_count = sizeof bli_generated_table / sizeof *bli_generated_table;

@@ -31,14 +31,14 @@ struct rates {
     double total;
     /* servers of group g are possible at [start[g], start[g+1]) above it, width[g] each */
     unsigned groups;
-    double start[BAL_GROUPS_MAX + 1];
-    double per_width[BAL_GROUPS_MAX];
-    uint32_t first[BAL_GROUPS_MAX + 1];
+    double start[BLI_GROUPS_MAX + 1];
+    double per_width[BLI_GROUPS_MAX];
+    uint32_t first[BLI_GROUPS_MAX + 1];
 };
 
-static struct rates rates_of(const struct bal_model *model) {
-    const struct bal_servers *servers = &model->servers;
-    struct rates rates = {.arrivals = bal_model_arrival_rate(model) * bal_curve_max(&model->curve) /
+static struct rates rates_of(const struct bli_model *model) {
+    const struct bli_servers *servers = &model->servers;
+    struct rates rates = {.arrivals = bli_model_arrival_rate(model) * bli_curve_max(&model->curve) /
                                       (model->tasks > 1 ? model->tasks : 1),
                           .groups = servers->groups};
     for (unsigned g = 0; g < servers->groups; g++) {
@@ -113,25 +113,25 @@ ALWAYS_INLINE void draw(struct ahead *ahead, unsigned first, const struct rates 
 }
 
 /* Of an arrival the last queue, which is as good as any. */
-ALWAYS_INLINE void fetch_queues(const struct bal_queues *queues, const uint32_t *server, uint32_t words) {
+ALWAYS_INLINE void fetch_queues(const struct bli_queues *queues, const uint32_t *server, uint32_t words) {
     const uint32_t *const length = queues->length, last = queues->count - 1;
     for (unsigned i = 0; i < BURST; i++) {
         const uint32_t queue = server[i] < last ? server[i] : last;
-        __builtin_prefetch(bal_queues_ring(queues, queue, words));
+        __builtin_prefetch(bli_queues_ring(queues, queue, words));
         __builtin_prefetch(&length[queue]);
     }
 }
 
 /* Their first jobs, which lie elsewhere where queues are long. */
-ALWAYS_INLINE void fetch_jobs(const struct bal_queues *queues, const uint32_t *server, uint32_t words) {
+ALWAYS_INLINE void fetch_jobs(const struct bli_queues *queues, const uint32_t *server, uint32_t words) {
     const uint32_t last = queues->count - 1;
     for (unsigned i = 0; i < BURST; i++)
-        __builtin_prefetch(bal_queues_front(queues, server[i] < last ? server[i] : last, words));
+        __builtin_prefetch(bli_queues_front(queues, server[i] < last ? server[i] : last, words));
 }
 
 /* Before the events from `at` on, which is a multiple of BURST. Queues are fetched `early` bursts before. */
 ALWAYS_INLINE void look_ahead(struct ahead *ahead, unsigned at, const struct rates *rates,
-                              struct streams *streams, const struct bal_queues *fetched, unsigned early,
+                              struct streams *streams, const struct bli_queues *fetched, unsigned early,
                               unsigned features) {
     const uint32_t words = item_words(WORDS, features);
     if (at % (AHEAD / 2) == 0)
@@ -149,7 +149,7 @@ ALWAYS_INLINE enum bal_code join(struct system *system, double now, uint32_t ser
         return BAL_OK;
     const uint32_t words = item_words(WORDS, features);
     const uint32_t rank = system->job.rank;
-    union bal_claim_word *item = system_push(system, now, server, rank, words, features);
+    union bli_claim_word *item = system_push(system, now, server, rank, words, features);
     if (__builtin_expect(!item, 0))
         return BAL_E_MEMORY;
     if (features & COUNTED)
@@ -171,7 +171,7 @@ ALWAYS_INLINE enum bal_code join(struct system *system, double now, uint32_t ser
 ALWAYS_INLINE enum bal_code move(struct system *system, double now, const struct bal_move *move,
                                  unsigned features) {
     const uint32_t words = item_words(WORDS, features), to = move->to;
-    union bal_claim_word *item;
+    union bli_claim_word *item;
     if (!system_move(system, now, move, words, features, &item))
         return BAL_E_MEMORY;
     if (!item) {
@@ -203,7 +203,7 @@ ALWAYS_INLINE enum bal_code loop(struct system *system, const struct rates *rate
                                  const unsigned features) {
     struct ahead ahead;
     draw(&ahead, 0, rates, streams, features);
-    const struct bal_queues *fetched = system->large && !(features & HAS_CLASSES) ? &system->queues : NULL;
+    const struct bli_queues *fetched = system->large && !(features & HAS_CLASSES) ? &system->queues : NULL;
     const unsigned step = fetched ? BURST : AHEAD / 2;
     struct prefetch prefetch = prefetch_init(system);
     const bool foresees = features & IDLE_REPORTS && prefetch.pool; /* by queues that have come already */
@@ -284,22 +284,22 @@ static enum bal_code run_loop(struct system *system, const struct rates *rates, 
     }
 }
 
-enum bal_code bal_engine_markov(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bli_engine_markov(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                const struct bli_run *run, struct bli_trial *trial, struct bal_error *err) {
     struct system *system = malloc(sizeof *system);
     if (!system)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
     const struct rates rates = rates_of(model);
-    enum bal_code code = bal_system_init(system, model, policy, run, WORDS, rates.total, err);
+    enum bal_code code = bli_system_init(system, model, policy, run, WORDS, rates.total, err);
     if (code)
         goto out;
     struct streams streams;
     bal_rng_init(&streams.events, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&streams.gaps, run->seed, run->replication, BAL_STREAM_GAPS);
     system->power_left = bal_rng_exp(&system->power_rng); /* event timers draw theirs from the same stream */
-    code = bal_system_begin(system, add_initial_job);
-    code = bal_system_end(system, code ? code : run_loop(system, &rates, &streams), trial, err);
-    bal_system_fini(system);
+    code = bli_system_begin(system, add_initial_job);
+    code = bli_system_end(system, code ? code : run_loop(system, &rates, &streams), trial, err);
+    bli_system_fini(system);
 out:
     free(system);
     return code;

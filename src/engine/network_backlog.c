@@ -40,22 +40,22 @@ static void request_slot(struct dispatcher *d, uint32_t server) {
     send_backlog(d, server, 1, true);
 }
 
-static void send_slot_message(void *host, enum bal_slot_message message, uint32_t server) {
+static void send_slot_message(void *host, enum bli_slot_message message, uint32_t server) {
     struct dispatcher *d = host;
     struct network *net = d->net;
     switch (message) {
-    case BAL_SLOT_REQUEST:
+    case BLI_SLOT_REQUEST:
         request_slot(d, server);
         break;
-    case BAL_SLOT_BACKLOG:
+    case BLI_SLOT_BACKLOG:
         for (server = 0; server < net->system.servers; server++)
             send_backlog(d, server, net_dispatcher_held(d), false);
         break;
-    case BAL_SLOT_DECLINE:
+    case BLI_SLOT_DECLINE:
         d->seen[server].tokens.count = 0;
         send_backlog(d, server, 0, true);
         break;
-    case BAL_SLOT_RESUME:
+    case BLI_SLOT_RESUME:
         net->system.tally.totals.reports++;
         network_send(net, (struct message){.type = RESUME,
                                            .server = server,
@@ -64,10 +64,10 @@ static void send_slot_message(void *host, enum bal_slot_message message, uint32_
     }
 }
 
-static struct bal_slot_requests slot_requests(struct dispatcher *d) {
+static struct bli_slot_requests slot_requests(struct dispatcher *d) {
     struct network *net = d->net;
     const uint32_t servers = net->system.servers;
-    return (struct bal_slot_requests){.backlog = &d->backlog,
+    return (struct bli_slot_requests){.backlog = &d->backlog,
                                       .request = d->request,
                                       .stride = sizeof *d->request,
                                       .open = d->eligible,
@@ -77,7 +77,7 @@ static struct bal_slot_requests slot_requests(struct dispatcher *d) {
                                       .now = net->now,
                                       .beat = heartbeat_of(net),
                                       .timeout = net->timeout,
-                                      .patience = bal_backlog_patience(servers, net->timeout),
+                                      .patience = bli_backlog_patience(servers, net->timeout),
                                       .rng = &net->wires,
                                       .looks_idle = looks_idle,
                                       .is_unusable = is_closed,
@@ -85,49 +85,49 @@ static struct bal_slot_requests slot_requests(struct dispatcher *d) {
                                       .host = d};
 }
 
-void bal_network_backlog_update(struct network *net, uint32_t dispatcher) {
+void bli_network_backlog_update(struct network *net, uint32_t dispatcher) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     const double planned = d->backlog.announce_at;
     if (!d->seen || (net_dispatcher_held(d) == 0 && backlog_is_over(&d->backlog)))
         return;
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_update(&requests);
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_update(&requests);
     if (d->backlog.announce_at != planned && d->backlog.announce_at < INFINITY)
         network_schedule(net, d->backlog.announce_at,
                          (struct message){.type = BACKLOG_TIMER, .dispatcher = dispatcher});
 }
 
-void bal_network_backlog_timer(struct network *net, uint32_t dispatcher) {
+void bli_network_backlog_timer(struct network *net, uint32_t dispatcher) {
     if (net->dispatcher[dispatcher].backlog.announce_at == net->now)
-        bal_network_backlog_update(net, dispatcher);
+        bli_network_backlog_update(net, dispatcher);
 }
 
-void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatcher, uint32_t server) {
+void bli_network_backlog_request_timeout(struct network *net, uint32_t dispatcher, uint32_t server) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     if (d->request[server].asked_until != net->now)
         return;
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_expire(&requests, server, d->seen[server].tokens.count);
-    bal_network_backlog_update(net, dispatcher);
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_expire(&requests, server, d->seen[server].tokens.count);
+    bli_network_backlog_update(net, dispatcher);
 }
 
-void bal_network_backlog_server_reported(struct dispatcher *d, uint32_t server) {
+void bli_network_backlog_server_reported(struct dispatcher *d, uint32_t server) {
     if (d->backlog.questions == 0 || d->request[server].asked_until == 0)
         return;
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_answered(&requests, server, d->seen[server].tokens.count);
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_answered(&requests, server, d->seen[server].tokens.count);
 }
 
-void bal_network_backlog_server_ineligible(struct dispatcher *d, uint32_t server) {
+void bli_network_backlog_server_ineligible(struct dispatcher *d, uint32_t server) {
     if (!d->seen)
         return;
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_close(&requests, server, d->seen[server].tokens.count);
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_close(&requests, server, d->seen[server].tokens.count);
 }
 
-void bal_network_backlog_server_eligible(struct dispatcher *d, uint32_t server) {
+void bli_network_backlog_server_eligible(struct dispatcher *d, uint32_t server) {
     if (!d->seen)
         return;
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_open(&requests, server);
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_open(&requests, server);
 }

@@ -11,20 +11,20 @@ enum { FAILURES = 3, BACK_OFF = 10 };
 
 static uint32_t find_fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
     const struct dispatcher *d = fleet->host;
-    const uint32_t ties = bal_length_index_ties(&d->own_index, d->own[d->own_index.order[0]]);
+    const uint32_t ties = bli_length_index_ties(&d->own_index, d->own[d->own_index.order[0]]);
     return d->own_index.order[ties > 1 ? bal_rng_below(rng, ties) : 0];
 }
 
 static uint32_t find_shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
     const struct dispatcher *d = fleet->host;
-    const struct bal_length_index *index = &d->net->system.length_index;
-    const uint32_t ties = bal_length_index_ties(index, fleet->length[index->order[0]]);
+    const struct bli_length_index *index = &d->net->system.length_index;
+    const uint32_t ties = bli_length_index_ties(index, fleet->length[index->order[0]]);
     return index->order[ties > 1 ? bal_rng_below(rng, ties) : 0];
 }
 
 static uint32_t find_best_own(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
     struct dispatcher *d = fleet->host;
-    return bal_ranking_best(&d->ranking, fleet, rule, rng);
+    return bli_ranking_best(&d->ranking, fleet, rule, rng);
 }
 
 static uint32_t fewest_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
@@ -33,7 +33,7 @@ static uint32_t fewest_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
 
 static uint32_t draw_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
     const struct dispatcher *d = fleet->host;
-    return bal_weights_draw(&d->net->system.weights, rng);
+    return bli_weights_draw(&d->net->system.weights, rng);
 }
 
 /* An index that knows nothing of closed servers answers only while all are open. */
@@ -52,11 +52,11 @@ static void update_eligible_set(const struct network *net, struct dispatcher *d)
 
 static void increment_own(struct network *net, struct dispatcher *d, uint32_t server) {
     if (net->system.features & LENGTH_INDEX &&
-        !bal_length_index_increment(&d->own_index, server, d->own[server]))
+        !bli_length_index_increment(&d->own_index, server, d->own[server]))
         net->no_memory = true;
     d->own[server]++;
     if (net->system.features & WEIGHT_INDEX)
-        bal_ranking_change(&d->ranking, &d->fleet, server);
+        bli_ranking_change(&d->ranking, &d->fleet, server);
 }
 
 /* A job is back. A dispatcher that has restarted since does not know that it had been sent. */
@@ -65,13 +65,13 @@ static void decrement_own(struct network *net, struct dispatcher *d, const struc
     if (j->restarts != d->restarts)
         return;
     if (net->system.features & LENGTH_INDEX)
-        bal_length_index_decrement(&d->own_index, server, d->own[server]);
+        bli_length_index_decrement(&d->own_index, server, d->own[server]);
     d->own[server]--;
     if (net->system.features & WEIGHT_INDEX)
-        bal_ranking_change(&d->ranking, &d->fleet, server);
+        bli_ranking_change(&d->ranking, &d->fleet, server);
 }
 
-void bal_net_dispatcher_count_own(struct network *net, uint32_t job) {
+void bli_net_dispatcher_count_own(struct network *net, uint32_t job) {
     increment_own(net, &net->dispatcher[net->job[job].dispatcher], net->job[job].server);
 }
 
@@ -88,8 +88,8 @@ static void report_state(struct network *net, struct dispatcher *d, uint32_t ser
     bal_policy_report(net->spec, d->state, &d->fleet, state, server, NULL);
 }
 
-static struct bal_closing closing_of(struct network *net, struct dispatcher *d) {
-    return (struct bal_closing){.closed = d->closed,
+static struct bli_closing closing_of(struct network *net, struct dispatcher *d) {
+    return (struct bli_closing){.closed = d->closed,
                                 .stride = sizeof *d->closed,
                                 .servers = net->system.servers,
                                 .open = d->eligible,
@@ -101,10 +101,10 @@ static struct bal_closing closing_of(struct network *net, struct dispatcher *d) 
 static void mark_warming(void *host, uint32_t server, bool closed);
 
 /* `closing` must outlive it. */
-static struct bal_warming warming_of(const struct network *net, struct dispatcher *d,
-                                     const struct bal_closing *closing) {
+static struct bli_warming warming_of(const struct network *net, struct dispatcher *d,
+                                     const struct bli_closing *closing) {
     const struct weights *weights = &net->system.weights;
-    return (struct bal_warming){
+    return (struct bli_warming){
         .slow = d->slow,
         .closing = closing,
         .now = net->now,
@@ -114,35 +114,35 @@ static struct bal_warming warming_of(const struct network *net, struct dispatche
 }
 
 static bool is_warming(const struct dispatcher *d) {
-    return d->slow && bal_slow_start_warming(d->slow)->count;
+    return d->slow && bli_slow_start_warming(d->slow)->count;
 }
 
 /* Time has passed, or a job has come that has not been anywhere. */
 static void warm_up(struct network *net, struct dispatcher *d, bool arrival) {
-    const struct bal_closing closing = closing_of(net, d);
-    const struct bal_warming warming = warming_of(net, d, &closing);
-    bal_slow_start_update(&warming, arrival);
+    const struct bli_closing closing = closing_of(net, d);
+    const struct bli_warming warming = warming_of(net, d, &closing);
+    bli_slow_start_update(&warming, arrival);
 }
 
 static void begin_slow_start(struct network *net, struct dispatcher *d, uint32_t server) {
     if (!d->slow)
         return;
-    bal_slow_start_begin(d->slow, server, net->now);
+    bli_slow_start_begin(d->slow, server, net->now);
     warm_up(net, d, false);
 }
 
 /* None but servers that warm up are open, or could be. */
 static bool lift_slow_start(struct network *net, struct dispatcher *d) {
-    const struct bal_closing closing = closing_of(net, d);
-    const struct bal_warming warming = warming_of(net, d, &closing);
-    return bal_slow_start_lift(&warming);
+    const struct bli_closing closing = closing_of(net, d);
+    const struct bli_warming warming = warming_of(net, d, &closing);
+    return bli_slow_start_lift(&warming);
 }
 
 /* A reason for not choosing it begins or ceases to hold. Reports of a closed server are not passed on before
  * it is open again. */
-static void mark_server(struct network *net, struct dispatcher *d, uint32_t server, enum bal_closed reason,
+static void mark_server(struct network *net, struct dispatcher *d, uint32_t server, enum bli_closed reason,
                         bool closed) {
-    const struct bal_closing closing = closing_of(net, d);
+    const struct bli_closing closing = closing_of(net, d);
     if (!closing_mark(&closing, server, reason, closed))
         return;
     const bool open = !closed;
@@ -151,10 +151,10 @@ static void mark_server(struct network *net, struct dispatcher *d, uint32_t serv
     if (open && d->load)
         bal_policy_report(net->spec, d->state, &d->fleet, BAL_REPORT_LOAD, server, &d->load[server]);
     if (open)
-        bal_network_backlog_server_eligible(d, server);
+        bli_network_backlog_server_eligible(d, server);
     else
-        bal_network_backlog_server_ineligible(d, server);
-    if (open && reason != BAL_CLOSED_WARMING) /* it has come back */
+        bli_network_backlog_server_ineligible(d, server);
+    if (open && reason != BLI_CLOSED_WARMING) /* it has come back */
         begin_slow_start(net, d, server);
     if (!open && d->eligible->count == 0 && is_warming(d))
         lift_slow_start(net, d);
@@ -162,7 +162,7 @@ static void mark_server(struct network *net, struct dispatcher *d, uint32_t serv
 
 static void mark_warming(void *host, uint32_t server, bool closed) {
     struct dispatcher *d = host;
-    mark_server(d->net, d, server, BAL_CLOSED_WARMING, closed);
+    mark_server(d->net, d, server, BLI_CLOSED_WARMING, closed);
 }
 
 /* The last statement of a server has expired; its offers may have come with a later response. */
@@ -173,29 +173,29 @@ static void expire_offers(const struct network *net, struct seen *seen) {
 
 static void update_eligible(struct network *net, struct dispatcher *d, uint32_t server) {
     const bool silent = d->known_until && net->now >= d->known_until[server];
-    if (silent && d->seen && !(d->closed[server] & BAL_CLOSED_SILENT))
+    if (silent && d->seen && !(d->closed[server] & BLI_CLOSED_SILENT))
         expire_offers(net, &d->seen[server]);
     if (d->known_until)
-        mark_server(net, d, server, BAL_CLOSED_SILENT, silent);
+        mark_server(net, d, server, BLI_CLOSED_SILENT, silent);
     if (d->ejection)
-        mark_server(net, d, server, BAL_CLOSED_EJECTED, !bal_ejection_allows(d->ejection, server, net->now));
+        mark_server(net, d, server, BLI_CLOSED_EJECTED, !bli_ejection_allows(d->ejection, server, net->now));
 }
 
 /* When the statement that expires first does so. */
 static double next_silence(const struct network *net, const struct dispatcher *d) {
     double next = INFINITY;
     for (uint32_t server = 0; d->known_until && server < net->system.servers; server++)
-        if (!(d->closed[server] & BAL_CLOSED_SILENT))
+        if (!(d->closed[server] & BLI_CLOSED_SILENT))
             next = fmin(next, d->known_until[server]);
     return next;
 }
 
-void bal_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher) {
+void bli_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     for (uint32_t server = 0; server < net->system.servers; server++)
         update_eligible(net, d, server);
     const double next =
-        fmin(next_silence(net, d), d->ejection ? bal_ejection_next(d->ejection, net->now) : INFINITY);
+        fmin(next_silence(net, d), d->ejection ? bli_ejection_next(d->ejection, net->now) : INFINITY);
     d->looks_at = next;
     if (next < INFINITY)
         network_schedule(net, next, (struct message){.type = ELIGIBILITY_TIMER, .dispatcher = dispatcher});
@@ -207,11 +207,11 @@ void bal_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher
 static void mark_heard(struct network *net, struct dispatcher *d, uint32_t server) {
     if (!d->known_until)
         return;
-    if (d->ejection && d->closed[server] & BAL_CLOSED_SILENT)
-        bal_ejection_release(d->ejection, server);
-    const double until = net->now + BAL_STATEMENT_BEATS * net->wire->heartbeat;
+    if (d->ejection && d->closed[server] & BLI_CLOSED_SILENT)
+        bli_ejection_release(d->ejection, server);
+    const double until = net->now + BLI_STATEMENT_BEATS * net->wire->heartbeat;
     d->known_until[server] = until;
-    mark_server(net, d, server, BAL_CLOSED_SUSPECT, false);
+    mark_server(net, d, server, BLI_CLOSED_SUSPECT, false);
     update_eligible(net, d, server);
     if (until < d->looks_at) {
         d->looks_at = until;
@@ -226,7 +226,7 @@ static void update_ejection(struct network *net, uint32_t dispatcher, uint32_t s
     struct dispatcher *d = &net->dispatcher[dispatcher];
     if (!d->ejection)
         return;
-    bal_ejection_answered(d->ejection, server, failed, net->now);
+    bli_ejection_answered(d->ejection, server, failed, net->now);
     update_eligible(net, d, server);
     const double until = d->ejection->server[server].until;
     if (until > net->now && until < d->looks_at) {
@@ -240,7 +240,7 @@ static void update_ejection(struct network *net, uint32_t dispatcher, uint32_t s
 static void discard_job(struct network *net, uint32_t job, uint64_t *count) {
     (*count)++;
     transit_end(net);
-    bal_network_free_job(net, job);
+    bli_network_free_job(net, job);
 }
 
 /* A job that was never in service leaves its size to the next one, so that all policies see the same sizes in
@@ -265,7 +265,7 @@ static void prefetch_server(const struct network *net, const struct dispatcher *
     if (!d->seen)
         return;
     __builtin_prefetch(&d->seen[server]);
-    bal_network_offers_prefetch(net, server);
+    bli_network_offers_prefetch(net, server);
 }
 
 static void send_job(struct network *net, uint32_t job, uint32_t server) {
@@ -281,13 +281,13 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
     if (d->seen)
         use_token(net, d, server);
     if (d->ejection) {
-        bal_ejection_sent(d->ejection, server);
+        bli_ejection_sent(d->ejection, server);
         update_eligible(net, d, server);
     }
     if (d->slow && d->slow->server[server].warming) {
-        const struct bal_closing closing = closing_of(net, d);
-        const struct bal_warming warming = warming_of(net, d, &closing);
-        bal_slow_start_chosen(&warming, server);
+        const struct bli_closing closing = closing_of(net, d);
+        const struct bli_warming warming = warming_of(net, d, &closing);
+        bli_slow_start_chosen(&warming, server);
     }
     if (network_link_is_cut(net, j->dispatcher, server)) /* no connection comes about */
         network_schedule(net, net->now + net->timeout, (struct message){.type = FAILURE, .job = job});
@@ -316,9 +316,9 @@ static void request_server_start(struct network *net, struct dispatcher *d, uint
         send_start(net, d, server);
 }
 
-void bal_net_dispatcher_start_timer(struct network *net, const struct message *message) {
+void bli_net_dispatcher_start_timer(struct network *net, const struct message *message) {
     struct dispatcher *d = &net->dispatcher[message->dispatcher];
-    struct bal_start_request *start = &d->start[message->server];
+    struct bli_start_request *start = &d->start[message->server];
     if (start->again_at == net->now && start_repeat(start, net->now, start_beat(net)))
         send_start(net, d, message->server);
 }
@@ -348,15 +348,15 @@ static void refuse_job(struct network *net, uint32_t job) {
 }
 
 static void remove_held(struct network *net, struct dispatcher *d, uint32_t job) {
-    bal_list_remove(net, &d->held[net->job[job].rank], job);
+    bli_list_remove(net, &d->held[net->job[job].rank], job);
     d->held_jobs--;
 }
 
 /* May one more of that class wait? A less urgent one may give up its place for it. */
 static bool make_hold_place(struct network *net, struct dispatcher *d, uint32_t rank) {
-    const struct bal_hold_limit *limit = &net->model->hold_limit;
+    const struct bli_hold_limit *limit = &net->model->hold_limit;
     const uint32_t classes = net->system.classes;
-    uint32_t waiting[BAL_JOB_CLASSES_MAX];
+    uint32_t waiting[BLI_JOB_CLASSES_MAX];
     if (!limit->given)
         return true;
     for (uint32_t class = 0; class < classes; class ++)
@@ -364,8 +364,8 @@ static bool make_hold_place(struct network *net, struct dispatcher *d, uint32_t 
     const uint32_t own = limit->classes ? limit->of_class[rank] : 0;
     const uint32_t places = d->held_jobs < limit->jobs ? limit->jobs - d->held_jobs : 0;
     const uint32_t place = hold_place(waiting, classes, rank, own, places);
-    if (place == BAL_PLACE_NONE || place == BAL_PLACE_FREE)
-        return place == BAL_PLACE_FREE;
+    if (place == BLI_PLACE_NONE || place == BLI_PLACE_FREE)
+        return place == BLI_PLACE_FREE;
     const uint32_t job = d->held[place].last;
     remove_held(net, d, job);
     refuse_job(net, job);
@@ -379,7 +379,7 @@ static void hold_job(struct network *net, uint32_t job) {
         refuse_job(net, job);
         return;
     }
-    bal_list_push(net, &d->held[rank], job);
+    bli_list_push(net, &d->held[rank], job);
     d->held_jobs++;
 }
 
@@ -412,18 +412,18 @@ static void apply_decision(struct network *net, uint32_t job, const struct bal_d
 static void close_tried(struct network *net, struct dispatcher *d, const struct job *j) {
     if (j->tries.count == 0)
         return;
-    const struct bal_closing closing = closing_of(net, d);
-    bal_closing_close_tried(&closing, &j->tries);
+    const struct bli_closing closing = closing_of(net, d);
+    bli_closing_close_tried(&closing, &j->tries);
     if (d->eligible->count == 0 && is_warming(d) && lift_slow_start(net, d))
-        bal_closing_close_tried(&closing, &j->tries);
+        bli_closing_close_tried(&closing, &j->tries);
     update_eligible_set(net, d);
 }
 
 static void reopen_tried(struct network *net, struct dispatcher *d, const struct job *j) {
     if (j->tries.count == 0)
         return;
-    const struct bal_closing closing = closing_of(net, d);
-    bal_closing_reopen(&closing);
+    const struct bli_closing closing = closing_of(net, d);
+    bli_closing_reopen(&closing);
     update_eligible_set(net, d);
 }
 
@@ -444,8 +444,8 @@ static struct bal_decision call_policy(struct network *net, uint32_t job, uint32
         decision = bal_policy_route(net->spec, d->state, &d->fleet, &what, &d->rng);
     reopen_tried(net, d, j);
     if (!sampling && decision.server >= system->servers) {
-        const struct bal_closing closing = closing_of(net, d);
-        decision.server = bal_closing_fallback(&closing, &j->tries, held ? BAL_HOLD : decision.server);
+        const struct bli_closing closing = closing_of(net, d);
+        decision.server = bli_closing_fallback(&closing, &j->tries, held ? BAL_HOLD : decision.server);
     }
     system->fleet.probes += d->fleet.probes - probes;
     if (system->features & HAS_CLASSES)
@@ -459,7 +459,7 @@ static void route_job(struct network *net, uint32_t job) {
     const struct bal_decision decision = call_policy(net, job, 0, false, NULL);
     const uint32_t dispatcher = net->job[job].dispatcher;
     apply_decision(net, job, &decision);
-    bal_network_backlog_update(net, dispatcher);
+    bli_network_backlog_update(net, dispatcher);
 }
 
 /* ---- probes that take time ---- */
@@ -523,7 +523,7 @@ static bool send_probes(struct network *net, uint32_t job) {
     return true;
 }
 
-void bal_net_dispatcher_probe_timeout(struct network *net, const struct message *message) {
+void bli_net_dispatcher_probe_timeout(struct network *net, const struct message *message) {
     if (net->inquiry[message->other].version == message->version)
         finish_inquiry(net, message->other);
 }
@@ -536,7 +536,7 @@ static void wait_behind_held(struct network *net, uint32_t job) {
     const struct job *j = &net->job[job];
     const uint32_t dispatcher = j->dispatcher;
     struct dispatcher *d = &net->dispatcher[dispatcher];
-    const struct bal_closing closing = closing_of(net, d);
+    const struct bli_closing closing = closing_of(net, d);
     const struct bal_decision decision = {
         .server = closing_behind_held(&closing, &j->tries), .wake = BAL_NONE, .move_to = BAL_NONE};
     apply_decision(net, job, &decision);
@@ -545,10 +545,10 @@ static void wait_behind_held(struct network *net, uint32_t job) {
         rank++;
     if (net->spec->policy->power && d->held_jobs)
         dispatch_first_held(net, dispatcher, rank, 0);
-    bal_network_backlog_update(net, dispatcher);
+    bli_network_backlog_update(net, dispatcher);
 }
 
-void bal_net_dispatcher_receive_job(struct network *net, uint32_t job) {
+void bli_net_dispatcher_receive_job(struct network *net, uint32_t job) {
     struct dispatcher *d = &net->dispatcher[net->job[job].dispatcher];
     if (is_warming(d)) {
         d->fleet.now = net->now * net->system.per_unit;
@@ -587,7 +587,7 @@ static void dispatch_held(struct network *net, uint32_t dispatcher) {
     for (uint32_t rank = 0; rank < net->system.classes; rank++)
         while (d->held[rank].count && dispatch_first_held(net, dispatcher, rank, d->held_jobs))
             ;
-    bal_network_backlog_update(net, dispatcher);
+    bli_network_backlog_update(net, dispatcher);
 }
 
 /* ---- what is received ---- */
@@ -606,9 +606,9 @@ static bool tells_load(const struct message *message) {
 
 /* What a statement tells of offers and of the jobs that are there. */
 static void update_heard(struct network *net, struct dispatcher *d, const struct message *message) {
-    struct bal_tokens none = {0};
+    struct bli_tokens none = {0};
     struct seen *seen = d->seen ? &d->seen[message->server] : NULL;
-    struct bal_tokens *tokens = seen ? &seen->tokens : &none;
+    struct bli_tokens *tokens = seen ? &seen->tokens : &none;
     uint32_t *length = &d->length[message->server];
     if (message->offered)
         heard_offers(tokens, length, message->token, message->offered, net->system.slots);
@@ -621,7 +621,7 @@ static void update_heard(struct network *net, struct dispatcher *d, const struct
     if (tells_load(message) && d->load)
         d->load[message->server] = message->load;
     if (seen && message->offered && d->known_until)
-        seen->until = net->now + BAL_STATEMENT_BEATS * net->wire->heartbeat;
+        seen->until = net->now + BLI_STATEMENT_BEATS * net->wire->heartbeat;
 }
 
 /* Whether it is on. A reply or a load tells nothing of this. */
@@ -652,12 +652,12 @@ static void record_report(struct network *net, struct dispatcher *d, const struc
     update_start(d, message);
     if (d->seen) {
         update_status(&d->seen[server], message);
-        bal_network_backlog_server_reported(d, server);
+        bli_network_backlog_server_reported(d, server);
     }
     if (message->type != RESPONSE)
         mark_heard(net, d, server);
     if (d->seen && d->seen[server].tokens.count && !bal_is_eligible(&d->fleet, server))
-        bal_network_backlog_server_ineligible(d, server);
+        bli_network_backlog_server_ineligible(d, server);
 }
 
 /* Is it the newest statement of its server? */
@@ -684,7 +684,7 @@ static void report_to_policy(struct network *net, struct dispatcher *d, const st
 }
 
 /* A statement that comes late is not used; but it answers a question, and a reply is a reply. */
-void bal_net_dispatcher_receive_report(struct network *net, const struct message *message) {
+void bli_net_dispatcher_receive_report(struct network *net, const struct message *message) {
     struct dispatcher *d = &net->dispatcher[message->dispatcher];
     const bool was_open = bal_is_eligible(&d->fleet, message->server);
     const bool newest = is_newest(d, message), awaited = message->type == REPLY && message->other != NO_INDEX;
@@ -694,14 +694,14 @@ void bal_net_dispatcher_receive_report(struct network *net, const struct message
         if (!awaited && was_open && bal_is_eligible(&d->fleet, message->server))
             report_to_policy(net, d, message); /* else it was told when the server was opened */
     } else if (d->seen) {
-        bal_network_backlog_server_reported(d, message->server);
+        bli_network_backlog_server_reported(d, message->server);
     }
     if (awaited)
         receive_reply(net, message);
     if (net_dispatcher_held(d))
         dispatch_held(net, message->dispatcher);
     else
-        bal_network_backlog_update(net, message->dispatcher);
+        bli_network_backlog_update(net, message->dispatcher);
 }
 
 static void complete_job(struct network *net, uint32_t job, bool failed) {
@@ -720,7 +720,7 @@ static void complete_job(struct network *net, uint32_t job, bool failed) {
         if (system->features & JOB_GROUPS)
             history_complete_kind(&system->history, &system->tally, j->kind, response);
     }
-    bal_network_free_job(net, job);
+    bli_network_free_job(net, job);
 }
 
 /* It did not fit into the buffer of the server. */
@@ -734,7 +734,7 @@ static void drop_lost_job(struct network *net, uint32_t job) {
 /* Where servers send heartbeats, one that could not be reached is closed until its next statement. */
 static void mark_unreachable(struct network *net, struct dispatcher *d, uint32_t server) {
     if (d->known_until)
-        mark_server(net, d, server, BAL_CLOSED_SUSPECT, true);
+        mark_server(net, d, server, BLI_CLOSED_SUSPECT, true);
 }
 
 static void receive_response(struct network *net, const struct message *message) {
@@ -754,12 +754,12 @@ static void receive_response(struct network *net, const struct message *message)
         complete_job(net, message->job, failed);
     } else {
         tries_add(&j->tries, server);
-        bal_net_dispatcher_receive_job(net, message->job);
+        bli_net_dispatcher_receive_job(net, message->job);
     }
 }
 
 /* A server from which one of its own jobs has come back may look idle now. */
-void bal_net_dispatcher_receive_response(struct network *net, const struct message *message) {
+void bli_net_dispatcher_receive_response(struct network *net, const struct message *message) {
     const uint32_t dispatcher = net->job[message->job].dispatcher;
     const struct dispatcher *d = &net->dispatcher[dispatcher];
     if (message->type == LOST)
@@ -767,11 +767,11 @@ void bal_net_dispatcher_receive_response(struct network *net, const struct messa
     else
         receive_response(net, message);
     if (message->token)
-        bal_net_dispatcher_receive_report(net, message);
+        bli_net_dispatcher_receive_report(net, message);
     else if (d->ejection && net_dispatcher_held(d)) /* it may have opened the server */
         dispatch_held(net, dispatcher);
     else
-        bal_network_backlog_update(net, dispatcher);
+        bli_network_backlog_update(net, dispatcher);
 }
 
 /* ---- setting up ---- */
@@ -781,7 +781,7 @@ static enum bal_code init_knowledge(struct network *net, struct dispatcher *d,
                                     const struct bal_policy_context *context) {
     const struct system *system = &net->system;
     const uint32_t n = system->servers;
-    const struct bal_network *wire = net->wire;
+    const struct bli_network *wire = net->wire;
     bal_policy_init(net->spec, context, d->state);
     d->own = calloc(n, sizeof *d->own);
     d->length = calloc(n, sizeof *d->length);
@@ -792,9 +792,9 @@ static enum bal_code init_knowledge(struct network *net, struct dispatcher *d,
     d->fleet.urgent = !(system->features & HAS_CLASSES) ? NULL : net->takes_time ? d->urgent : system->urgent;
     d->fleet.ask = malloc(n * sizeof *d->fleet.ask);
     d->fleet.ask_room = n;
-    bal_backlog_init(&d->backlog);
+    bli_backlog_init(&d->backlog);
     if (net->offers) {
-        d->seen = bal_cacheline_alloc(n, sizeof *d->seen);
+        d->seen = bli_cacheline_alloc(n, sizeof *d->seen);
         d->request = calloc(n, sizeof *d->request);
     }
     d->closed = calloc(n, sizeof *d->closed);
@@ -806,23 +806,23 @@ static enum bal_code init_knowledge(struct network *net, struct dispatcher *d,
         d->known_until = calloc(n, sizeof *d->known_until);
     if (net->spec->policy->wants & BAL_WANTS_LOAD)
         d->load = calloc(n, sizeof *d->load);
-    if (wire->ejection && (d->ejection = malloc(bal_ejection_size(n))))
-        bal_ejection_init(d->ejection, n, FAILURES, BACK_OFF / system->per_unit);
-    if (wire->slow_start > 0 && (d->slow = malloc(bal_slow_start_size(n))))
-        bal_slow_start_init(d->slow, n, wire->slow_start);
+    if (wire->ejection && (d->ejection = malloc(bli_ejection_size(n))))
+        bli_ejection_init(d->ejection, n, FAILURES, BACK_OFF / system->per_unit);
+    if (wire->slow_start > 0 && (d->slow = malloc(bli_slow_start_size(n))))
+        bli_slow_start_init(d->slow, n, wire->slow_start);
     if ((wire->slow_start > 0 && !d->slow) || !d->own || !d->length || !d->urgent || !d->eligible ||
         !d->fleet.ask || (net->offers && (!d->seen || !d->request)) ||
         (wire->heartbeat > 0 && !d->known_until) || !d->closed ||
         (system->features & POWER_SWITCHING && !d->start) || (wire->delay.mean > 0 && !d->newest) ||
         (net->spec->policy->wants & BAL_WANTS_LOAD && !d->load) || (wire->ejection && !d->ejection) ||
-        (system->features & LENGTH_INDEX && bal_length_index_init(&d->own_index, n)) ||
-        (system->features & WEIGHT_INDEX && bal_ranking_init(&d->ranking, &d->fleet)))
+        (system->features & LENGTH_INDEX && bli_length_index_init(&d->own_index, n)) ||
+        (system->features & WEIGHT_INDEX && bli_ranking_init(&d->ranking, &d->fleet)))
         return BAL_E_MEMORY;
     bal_set_init(d->eligible, n);
     for (uint32_t server = 0; server < n; server++) {
         bal_set_insert(d->eligible, server);
         if (d->known_until) /* as if it had just been heard of */
-            d->known_until[server] = net->now + BAL_STATEMENT_BEATS * wire->heartbeat;
+            d->known_until[server] = net->now + BLI_STATEMENT_BEATS * wire->heartbeat;
     }
     update_eligible_set(net, d);
     d->looks_at = INFINITY;
@@ -830,8 +830,8 @@ static enum bal_code init_knowledge(struct network *net, struct dispatcher *d,
 }
 
 static void fini_knowledge(struct dispatcher *d) {
-    bal_length_index_fini(&d->own_index);
-    bal_ranking_fini(&d->ranking);
+    bli_length_index_fini(&d->own_index);
+    bli_ranking_fini(&d->ranking);
     free(d->own);
     free(d->length);
     free(d->urgent);
@@ -851,7 +851,7 @@ static void fini_knowledge(struct dispatcher *d) {
 static enum bal_code init_dispatcher(struct network *net, uint32_t index,
                                      const struct bal_policy_context *context) {
     struct dispatcher *d = &net->dispatcher[index];
-    const struct bal_run *run = net->system.run;
+    const struct bli_run *run = net->system.run;
     d->net = net;
     if (index > 0 && !(d->state = malloc(bal_policy_size(net->spec, context) + 1)))
         return BAL_E_MEMORY;
@@ -859,7 +859,7 @@ static enum bal_code init_dispatcher(struct network *net, uint32_t index,
         d->state = net->system.state;
     bal_rng_init(&d->rng, run->seed, run->replication,
                  BAL_STREAM_POLICY + ((uint64_t)index << 32) + ((uint64_t)run->draw << 48));
-    for (uint32_t rank = 0; rank < BAL_JOB_CLASSES_MAX; rank++)
+    for (uint32_t rank = 0; rank < BLI_JOB_CLASSES_MAX; rank++)
         d->held[rank] = (struct list){NO_INDEX, NO_INDEX, 0};
     return init_knowledge(net, d, context);
 }
@@ -873,7 +873,7 @@ static void request_states(struct network *net, uint32_t dispatcher) {
     }
 }
 
-void bal_net_dispatcher_restart(struct network *net, uint32_t dispatcher) {
+void bli_net_dispatcher_restart(struct network *net, uint32_t dispatcher) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     const struct bal_policy_context context = {.servers = net->system.servers, .load = net->model->load};
     fini_knowledge(d);
@@ -892,19 +892,19 @@ void bal_net_dispatcher_restart(struct network *net, uint32_t dispatcher) {
     d->fleet.now = net->now * net->system.per_unit;
     request_states(net, dispatcher);
     if (net->wire->heartbeat > 0)
-        bal_net_dispatcher_update_eligible(net, dispatcher);
+        bli_net_dispatcher_update_eligible(net, dispatcher);
     else
         dispatch_held(net, dispatcher);
 }
 
-enum bal_code bal_net_dispatchers_init(struct network *net, const struct bal_policy_context *context) {
+enum bal_code bli_net_dispatchers_init(struct network *net, const struct bal_policy_context *context) {
     for (uint32_t i = 0; i < net->dispatchers; i++)
         if (init_dispatcher(net, i, context))
             return BAL_E_MEMORY;
     return BAL_OK;
 }
 
-void bal_net_dispatchers_fini(struct network *net) {
+void bli_net_dispatchers_fini(struct network *net) {
     for (uint32_t i = 0; net->dispatcher && i < net->dispatchers; i++) {
         struct dispatcher *d = &net->dispatcher[i];
         if (i > 0)

@@ -12,7 +12,7 @@
 
 /* ---- jobs ---- */
 
-uint32_t bal_network_new_job(struct network *net) {
+uint32_t bli_network_new_job(struct network *net) {
     uint32_t job = net->free_job;
     if (job != NO_INDEX) {
         net->free_job = net->job[job].next;
@@ -39,14 +39,14 @@ uint32_t bal_network_new_job(struct network *net) {
     return job;
 }
 
-void bal_network_free_job(struct network *net, uint32_t job) {
+void bli_network_free_job(struct network *net, uint32_t job) {
     net->job[job].version++;
     net->job[job].next = net->free_job;
     net->free_job = job;
     net->alive--;
 }
 
-void bal_list_push(struct network *net, struct list *list, uint32_t job) {
+void bli_list_push(struct network *net, struct list *list, uint32_t job) {
     net->job[job].next = NO_INDEX;
     net->job[job].before = list->last;
     *(list->count ? &net->job[list->last].next : &list->first) = job;
@@ -54,7 +54,7 @@ void bal_list_push(struct network *net, struct list *list, uint32_t job) {
     list->count++;
 }
 
-void bal_list_push_first(struct network *net, struct list *list, uint32_t job) {
+void bli_list_push_first(struct network *net, struct list *list, uint32_t job) {
     net->job[job].next = list->first;
     net->job[job].before = NO_INDEX;
     *(list->count ? &net->job[list->first].before : &list->last) = job;
@@ -62,7 +62,7 @@ void bal_list_push_first(struct network *net, struct list *list, uint32_t job) {
     list->count++;
 }
 
-void bal_list_remove(struct network *net, struct list *list, uint32_t job) {
+void bli_list_remove(struct network *net, struct list *list, uint32_t job) {
     struct job *j = &net->job[job];
     *(j->before != NO_INDEX ? &net->job[j->before].next : &list->first) = j->next;
     *(j->next != NO_INDEX ? &net->job[j->next].before : &list->last) = j->before;
@@ -72,7 +72,7 @@ void bal_list_remove(struct network *net, struct list *list, uint32_t job) {
 
 /* ---- messages ---- */
 
-uint32_t bal_network_grow_messages(struct network *net) {
+uint32_t bli_network_grow_messages(struct network *net) {
     if ((net->messages & (net->messages - 1)) == 0) { /* full at powers of two */
         const size_t room = net->messages ? 2 * (size_t)net->messages : 1;
         struct message *grown = realloc(net->message, room * sizeof *grown);
@@ -84,16 +84,16 @@ uint32_t bal_network_grow_messages(struct network *net) {
 }
 
 static struct message pop_message(struct network *net) {
-    const uint32_t index = bal_event_list_pop(&net->events);
+    const uint32_t index = bli_event_list_pop(&net->events);
     const struct message message = net->message[index];
     net->message[index].next_free = net->free_message;
     net->free_message = index;
     if (net->events.count)
-        __builtin_prefetch(&net->message[bal_event_list_first(&net->events)].next_free);
+        __builtin_prefetch(&net->message[bli_event_list_first(&net->events)].next_free);
     return message;
 }
 
-void bal_network_deliver_now(struct network *net, struct message message) {
+void bli_network_deliver_now(struct network *net, struct message message) {
     if (net->in_fifo == net->fifo_room) {
         const uint32_t room = net->fifo_room ? 2 * net->fifo_room : 64;
         struct message *grown = malloc(room * sizeof *grown);
@@ -121,54 +121,54 @@ static void deliver_message(struct network *net, const struct message *message) 
     case ABORT:
     case MOVE:
     case STEAL_REQUEST:
-        bal_net_server_receive(net, message);
+        bli_net_server_receive(net, message);
         break;
     case RESPONSE:
     case FAILURE:
     case LOST:
-        bal_net_dispatcher_receive_response(net, message);
+        bli_net_dispatcher_receive_response(net, message);
         break;
     case REPORT:
     case HEARTBEAT:
     case REPLY:
-        bal_net_dispatcher_receive_report(net, message);
+        bli_net_dispatcher_receive_report(net, message);
         break;
     case BACKLOG:
-        bal_network_offers_receive_backlog(net, message);
+        bli_network_offers_receive_backlog(net, message);
         break;
     case RESUME:
-        bal_network_offers_resume(net, message);
+        bli_network_offers_resume(net, message);
         break;
     case COMPLETE:
-        bal_net_server_complete(net, message);
+        bli_net_server_complete(net, message);
         break;
     case POWER_TIMER:
-        bal_net_server_power_timer(net, message);
+        bli_net_server_power_timer(net, message);
         break;
     case START_TIMER:
-        bal_net_dispatcher_start_timer(net, message);
+        bli_net_dispatcher_start_timer(net, message);
         break;
     case PROBE_TIMEOUT:
-        bal_net_dispatcher_probe_timeout(net, message);
+        bli_net_dispatcher_probe_timeout(net, message);
         break;
     case HEARTBEAT_TIMER:
-        bal_net_server_heartbeat_timer(net, message->server);
+        bli_net_server_heartbeat_timer(net, message->server);
         break;
     case CHURN:
-        bal_net_server_fail_or_repair(net, message->server);
+        bli_net_server_fail_or_repair(net, message->server);
         break;
     case ELIGIBILITY_TIMER: /* unless it has looked meanwhile and knows another time */
         if (net->dispatcher[message->dispatcher].looks_at == net->now)
-            bal_net_dispatcher_update_eligible(net, message->dispatcher);
+            bli_net_dispatcher_update_eligible(net, message->dispatcher);
         break;
     case BACKLOG_TIMER:
-        bal_network_backlog_timer(net, message->dispatcher);
+        bli_network_backlog_timer(net, message->dispatcher);
         break;
     case SLOT_REQUEST_TIMEOUT:
-        bal_network_backlog_request_timeout(net, message->dispatcher, message->server);
+        bli_network_backlog_request_timeout(net, message->dispatcher, message->server);
         break;
     case EVENT:
-        bal_network_event(net, message);
+        bli_network_event(net, message);
         break;
     }
 }
@@ -188,10 +188,10 @@ static enum bal_code deliver_immediate(struct network *net) {
 
 static enum bal_code next_arrival(struct network *net, double *next) {
     if (!(net->system.features & TRACE_JOBS)) {
-        *next = bal_arrival_source_next(&net->arrivals, net->now);
+        *next = bli_arrival_source_next(&net->arrivals, net->now);
         return BAL_OK;
     }
-    const enum bal_code code = bal_trace_next(net->cursor, &net->recorded, net->err);
+    const enum bal_code code = bli_trace_next(net->cursor, &net->recorded, net->err);
     const uint64_t since = (uint64_t)net->recorded.time - (uint64_t)net->first;
     *next = net->recorded.size > 0 ? (double)since * net->seconds : INFINITY;
     return code;
@@ -202,12 +202,12 @@ static double draw_size(struct network *net) {
         return (double)net->recorded.size * 1e-9;
     const double spare = net->spare_size;
     net->spare_size = NAN;
-    return isnan(spare) ? bal_dist_sample(&net->model->size, &net->sizes) : spare;
+    return isnan(spare) ? bli_dist_sample(&net->model->size, &net->sizes) : spare;
 }
 
 static uint32_t new_arrival(struct network *net) {
     struct system *system = &net->system;
-    const uint32_t job = bal_network_new_job(net);
+    const uint32_t job = bli_network_new_job(net);
     if (job == NO_INDEX)
         return NO_INDEX;
     system_draw_class(system, system->features);
@@ -217,7 +217,7 @@ static uint32_t new_arrival(struct network *net) {
     j->rank = (uint8_t)system->job.rank;
     j->kind = net->recorded.kind;
     j->size = j->left = draw_size(net);
-    j->dispatcher = bal_dispatchers_draw(&net->wire->dispatchers, &net->origins);
+    j->dispatcher = bli_dispatchers_draw(&net->wire->dispatchers, &net->origins);
     transit_begin(net);
     return job;
 }
@@ -226,7 +226,7 @@ static enum bal_code handle_arrival(struct network *net) {
     struct system *system = &net->system;
     /* A batch is real as a whole. */
     if (system->features & VARYING_RATE && net->arrivals.first && !system_arrival_is_real(system, net->now)) {
-        bal_arrival_source_drop(&net->arrivals);
+        bli_arrival_source_drop(&net->arrivals);
         return BAL_OK;
     }
     const uint32_t job = new_arrival(net);
@@ -234,7 +234,7 @@ static enum bal_code handle_arrival(struct network *net) {
         return BAL_E_MEMORY;
     if (system->features & HAS_CLASSES)
         system->tally.by_class[net->job[job].rank].routed++;
-    bal_net_dispatcher_receive_job(net, job);
+    bli_net_dispatcher_receive_job(net, job);
     return BAL_OK;
 }
 
@@ -252,9 +252,9 @@ static enum bal_code report_until(struct network *net, double until) {
         enum bal_code code = system_reach(system, net->now);
         if (code)
             return code;
-        bal_net_server_report_still_idle(net, bal_set_uniform(system->idle, &system->report_rng));
+        bli_net_server_report_still_idle(net, bal_set_uniform(system->idle, &system->report_rng));
         code = deliver_immediate(net);
-        if (code || bal_event_list_next_time(&net->events) < until) /* an answer that took a decision */
+        if (code || bli_event_list_next_time(&net->events) < until) /* an answer that took a decision */
             return code ? code : BAL_OK;
     }
     return BAL_OK;
@@ -265,31 +265,31 @@ static enum bal_code report_until(struct network *net, double until) {
 static inline void prefetch_next_event(const struct network *net) {
     if (net->events.count == 0)
         return;
-    const struct message *next = &net->message[bal_event_list_first(&net->events)];
+    const struct message *next = &net->message[bli_event_list_first(&net->events)];
     if (next->type != COMPLETE)
         return;
     __builtin_prefetch(&net->job[next->job]);
     __builtin_prefetch(&net->job[next->job].started);
     __builtin_prefetch(&net->net_server[next->server]);
     if (net->offers)
-        bal_network_offers_prefetch(net, next->server);
+        bli_network_offers_prefetch(net, next->server);
 }
 
 static inline enum bal_code step(struct network *net) {
     struct system *system = &net->system;
-    const double due = bal_event_list_next_time(&net->events);
+    const double due = bli_event_list_next_time(&net->events);
     const bool arrival = net->arrives < due;
     const double now = arrival ? net->arrives : due;
     if (system->features & TRACE_JOBS && net->arrives == INFINITY && net->alive == 0 &&
         !(now < system->run->time)) {
         const double end = fmax(net->now, system->run->time);
         const enum bal_code code = report_until(net, end);
-        return code ? code : bal_system_drained(system, end);
+        return code ? code : bli_system_drained(system, end);
     }
     if (now == INFINITY) /* nothing will ever happen again */
-        return bal_system_advance(system, system->run->time);
+        return bli_system_advance(system, system->run->time);
     enum bal_code code = report_until(net, now);
-    if (code || bal_event_list_next_time(&net->events) < now) /* a report has caused something sooner */
+    if (code || bli_event_list_next_time(&net->events) < now) /* a report has caused something sooner */
         return code;
     if (__builtin_expect(code = system_reach(system, now), 0))
         return code;
@@ -312,7 +312,7 @@ static inline enum bal_code step(struct network *net) {
     return code;
 }
 
-enum bal_code bal_network_step(struct network *net) {
+enum bal_code bli_network_step(struct network *net) {
     return step(net);
 }
 
@@ -320,17 +320,17 @@ enum bal_code bal_network_step(struct network *net) {
 
 static enum bal_code join_first(struct system *system, uint32_t server) {
     struct network *net = (struct network *)system;
-    const uint32_t job = bal_network_new_job(net);
+    const uint32_t job = bli_network_new_job(net);
     if (job == NO_INDEX)
         return BAL_E_MEMORY;
     struct job *j = &net->job[job];
     j->rank = (uint8_t)system->job.rank;
-    j->size = j->left = bal_dist_sample(&net->model->size, &net->sizes);
-    j->dispatcher = bal_dispatchers_draw(&net->wire->dispatchers, &net->origins);
+    j->size = j->left = bli_dist_sample(&net->model->size, &net->sizes);
+    j->dispatcher = bli_dispatchers_draw(&net->wire->dispatchers, &net->origins);
     j->server = server;
     transit_begin(net);
-    bal_net_dispatcher_count_own(net, job);
-    bal_net_server_add_initial_job(net, server, job);
+    bli_net_dispatcher_count_own(net, job);
+    bli_net_server_add_initial_job(net, server, job);
     return net->no_memory ? BAL_E_MEMORY : BAL_OK;
 }
 
@@ -339,9 +339,9 @@ static void set_initial_report(struct network *net, uint32_t dispatcher, uint32_
     struct dispatcher *d = &net->dispatcher[dispatcher];
     const struct net_server *s = &net->net_server[server];
     if (d->seen) {
-        const struct bal_offer_party *party = bal_network_offers_party(net, server, dispatcher);
+        const struct bli_offer_party *party = bli_network_offers_party(net, server, dispatcher);
         d->seen[server] = (struct seen){.tokens = {.seen = party->offers, .count = party->offered},
-                                        .until = BAL_STATEMENT_BEATS * net->wire->heartbeat,
+                                        .until = BLI_STATEMENT_BEATS * net->wire->heartbeat,
                                         .status = s->power == ON      ? BAL_SERVER_ON
                                                   : s->power == SETUP ? BAL_SERVER_SETUP
                                                                       : BAL_SERVER_OFF};
@@ -358,13 +358,13 @@ static void set_initial_report(struct network *net, uint32_t dispatcher, uint32_
 static void send_initial_reports(struct network *net) {
     const struct system *system = &net->system;
     for (uint32_t server = 0; server < system->servers; server++) {
-        const uint32_t jobs = bal_system_first_jobs(system, server);
+        const uint32_t jobs = bli_system_first_jobs(system, server);
         const bool on = net->net_server[server].power == ON;
         const bool idle = on && jobs <= system_room(system, system->features);
         if (on && !idle)
             continue;
         if (net->offers)
-            bal_network_offers_start(net, server, idle ? system->slots - jobs : 0);
+            bli_network_offers_start(net, server, idle ? system->slots - jobs : 0);
         for (uint32_t i = 0; i < net->dispatchers; i++)
             set_initial_report(net, i, server, idle);
     }
@@ -373,7 +373,7 @@ static void send_initial_reports(struct network *net) {
 static void first_timers(struct network *net) {
     struct system *system = &net->system;
     if (system->features & POWER_SWITCHING)
-        bal_net_servers_start_timers(net);
+        bli_net_servers_start_timers(net);
     for (uint32_t server = 0; server < system->servers; server++) {
         if (net->wire->heartbeat > 0)
             network_schedule(net, bal_rng_uniform(&net->wires) * net->wire->heartbeat,
@@ -383,15 +383,15 @@ static void first_timers(struct network *net) {
                              (struct message){.type = CHURN, .server = server});
     }
     for (uint32_t d = 0; net->wire->heartbeat > 0 && d < net->dispatchers; d++)
-        bal_net_dispatcher_update_eligible(net, d);
-    bal_network_events_init(net);
+        bli_net_dispatcher_update_eligible(net, d);
+    bli_network_events_init(net);
 }
 
 /* The distributions of standby and set-up: the model's, or else exponential at the policy's rates. */
 static void set_up_power(struct network *net) {
     struct system *system = &net->system;
     const bool fail =
-        net->wire->churn.up > 0 || bal_network_events_include(&net->wire->events, BAL_EVENT_RESTART_SERVERS);
+        net->wire->churn.up > 0 || bli_network_events_include(&net->wire->events, BLI_EVENT_RESTART_SERVERS);
     if (fail && !(system->features & POWER_SWITCHING)) {
         system->tally.powered = true;
         for (uint32_t server = 0; server < system->servers; server++)
@@ -400,32 +400,32 @@ static void set_up_power(struct network *net) {
     if (!(system->features & POWER_SWITCHING))
         return;
     net->discards = net->flags & BAL_DISCARDS;
-    bal_dist_parse("exp", &net->standby, NULL);
+    bli_dist_parse("exp", &net->standby, NULL);
     net->setup = net->standby;
     if (net->model->standby.mean > 0)
         net->standby = net->model->standby;
     else if (system->standby_rate > 0)
-        bal_dist_scale(&net->standby, 1 / system->standby_rate);
+        bli_dist_scale(&net->standby, 1 / system->standby_rate);
     else
         net->standby.mean = INFINITY;
     if (net->model->setup.mean > 0)
         net->setup = net->model->setup;
     else
-        bal_dist_scale(&net->setup, 1 / system->setup_rate);
+        bli_dist_scale(&net->setup, 1 / system->setup_rate);
 }
 
 static enum bal_code init_network(struct network *net, const struct bal_policy_context *context,
                                   struct bal_error *err) {
     struct system *system = &net->system;
-    const struct bal_model *model = net->model;
-    const struct bal_run *run = system->run;
-    const struct bal_network *wire = net->wire;
+    const struct bli_model *model = net->model;
+    const struct bli_run *run = system->run;
+    const struct bli_network *wire = net->wire;
     const double unit = 1 / system->per_unit;
-    system->unbounded_reports = !bal_network_is_plain(wire);
+    system->unbounded_reports = !bli_network_is_plain(wire);
     system->holds = bal_policy_flags(net->spec) & BAL_MAY_HOLD;
     net->free_job = net->free_message = net->free_inquiry = NO_INDEX;
     net->spare_size = NAN;
-    net->takes_time = bal_network_takes_time(wire);
+    net->takes_time = bli_network_takes_time(wire);
     net->loss = wire->loss;
     net->timeout = wire->timeout > 0      ? wire->timeout
                    : wire->delay.mean > 0 ? 10 * wire->delay.mean
@@ -433,7 +433,7 @@ static enum bal_code init_network(struct network *net, const struct bal_policy_c
     net->sink_time = wire->fail_fast.time > 0 ? wire->fail_fast.time : unit / 20;
     struct bal_rng arrivals;
     bal_rng_init(&arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
-    bal_arrival_source_init(&net->arrivals, &model->arrivals, system->per_max / bal_model_arrival_rate(model),
+    bli_arrival_source_init(&net->arrivals, &model->arrivals, system->per_max / bli_model_arrival_rate(model),
                             &arrivals);
     bal_rng_init(&net->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
     bal_rng_init(&net->origins, run->seed, run->replication, BAL_STREAM_ORIGINS);
@@ -442,8 +442,8 @@ static enum bal_code init_network(struct network *net, const struct bal_policy_c
     bal_rng_init(&net->churn, run->seed, run->replication, BAL_STREAM_CHURN);
     net->dispatchers = wire->dispatchers.count ? wire->dispatchers.count : 1;
     net->dispatcher = calloc(net->dispatchers, sizeof *net->dispatcher);
-    if (!net->dispatcher || bal_net_servers_init(net) || bal_network_offers_init(net) ||
-        bal_net_dispatchers_init(net, context))
+    if (!net->dispatcher || bli_net_servers_init(net) || bli_network_offers_init(net) ||
+        bli_net_dispatchers_init(net, context))
         return BAL_E_MEMORY;
     set_up_power(net);
     send_initial_reports(net);
@@ -451,26 +451,26 @@ static enum bal_code init_network(struct network *net, const struct bal_policy_c
     if (!run->trace)
         return BAL_OK;
     net->err = err;
-    net->first = bal_trace_info(run->trace)->first;
+    net->first = bli_trace_info(run->trace)->first;
     net->seconds = 1e-9 / (run->speedup > 0 ? run->speedup : 1);
-    const enum bal_code code = bal_trace_cursor_new(run->trace, &net->cursor, err);
+    const enum bal_code code = bli_trace_cursor_new(run->trace, &net->cursor, err);
     if (!code)
-        bal_trace_cursor_redraw(net->cursor, &net->arrivals.rng);
+        bli_trace_cursor_redraw(net->cursor, &net->arrivals.rng);
     return code;
 }
 
-enum bal_code bal_network_close(struct network *net, enum bal_code code, struct bal_trial *trial,
+enum bal_code bli_network_close(struct network *net, enum bal_code code, struct bli_trial *trial,
                                 struct bal_error *err) {
     if (code)
-        code = bal_system_end(&net->system, code, trial, err);
-    bal_net_dispatchers_fini(net);
-    bal_net_servers_fini(net);
-    bal_network_offers_fini(net);
-    bal_system_fini(&net->system);
-    bal_trace_cursor_free(net->cursor);
+        code = bli_system_end(&net->system, code, trial, err);
+    bli_net_dispatchers_fini(net);
+    bli_net_servers_fini(net);
+    bli_network_offers_fini(net);
+    bli_system_fini(&net->system);
+    bli_trace_cursor_free(net->cursor);
     free(net->job);
     free(net->message);
-    bal_event_list_fini(&net->events);
+    bli_event_list_fini(&net->events);
     free(net->fifo);
     free(net);
     return code;
@@ -481,14 +481,14 @@ static enum bal_code begin(struct network *net, const struct bal_policy_context 
                            struct bal_error *err) {
     enum bal_code code = init_network(net, context, err);
     if (!code)
-        code = bal_system_begin(&net->system, join_first);
+        code = bli_system_begin(&net->system, join_first);
     if (!code)
         code = deliver_immediate(net);
     return code ? code : next_arrival(net, &net->arrives);
 }
 
-enum bal_code bal_network_open(const struct bal_model *model, const struct bal_policy_spec *policy,
-                               const struct bal_run *run, struct network **opened, struct bal_error *err) {
+enum bal_code bli_network_open(const struct bli_model *model, const struct bal_policy_spec *policy,
+                               const struct bli_run *run, struct network **opened, struct bal_error *err) {
     struct network *net = calloc(1, sizeof *net);
     if (!net)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
@@ -496,27 +496,27 @@ enum bal_code bal_network_open(const struct bal_model *model, const struct bal_p
     net->wire = &model->network;
     net->spec = policy;
     net->flags = bal_policy_flags(policy);
-    const struct bal_policy_context context = {.servers = bal_servers_count(&model->servers),
+    const struct bal_policy_context context = {.servers = bli_servers_count(&model->servers),
                                                .load = model->load};
-    enum bal_code code = bal_system_init(&net->system, model, policy, run, 1, 0, err);
+    enum bal_code code = bli_system_init(&net->system, model, policy, run, 1, 0, err);
     if (code) {
         free(net);
         return code;
     }
     code = begin(net, &context, err);
     if (code)
-        return bal_network_close(net, code, NULL, err);
+        return bli_network_close(net, code, NULL, err);
     *opened = net;
     return BAL_OK;
 }
 
-enum bal_code bal_engine_network(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                 const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bli_engine_network(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                 const struct bli_run *run, struct bli_trial *trial, struct bal_error *err) {
     struct network *net;
-    enum bal_code code = bal_network_open(model, policy, run, &net, err);
+    enum bal_code code = bli_network_open(model, policy, run, &net, err);
     if (code)
         return code;
     while (!code)
         code = step(net);
-    return bal_network_close(net, code, trial, err);
+    return bli_network_close(net, code, trial, err);
 }

@@ -33,7 +33,7 @@
 #include <math.h>
 
 #define NO_INDEX UINT32_MAX      /* no job, server or dispatcher */
-enum { TRIES = BAL_TRIES_KEPT }; /* a job that has failed so often is given up */
+enum { TRIES = BLI_TRIES_KEPT }; /* a job that has failed so often is given up */
 
 struct job {
     double arrival;
@@ -46,7 +46,7 @@ struct job {
     uint32_t dispatcher;
     uint32_t server;  /* where it was sent last by its dispatcher */
     uint32_t version; /* of its completion: one that was foreseen before an interruption is void */
-    struct bal_tries tries;
+    struct bli_tries tries;
     uint8_t rank;
     uint8_t kind; /* JOB_GROUPS */
     bool started;
@@ -104,7 +104,7 @@ struct message {
 struct job_inquiry {
     uint32_t job;
     uint32_t version; /* one more each time it is used: late replies are void */
-    struct bal_inquiry replies;
+    struct bli_inquiry replies;
     uint32_t *server;
     uint32_t next; /* free one */
 };
@@ -125,7 +125,7 @@ struct network_observer {
 
 /* What a dispatcher has seen of a server that offers its slots. */
 struct seen {
-    struct bal_tokens tokens;
+    struct bli_tokens tokens;
     double until;   /* when these expire; used where there are heartbeats */
     uint8_t status; /* enum bal_server_status */
 };
@@ -137,24 +137,24 @@ struct dispatcher {
     struct bal_rng rng;
     uint32_t *own;
     struct ranking ranking;            /* WEIGHT_INDEX */
-    struct bal_length_index own_index; /* LENGTH_INDEX */
+    struct bli_length_index own_index; /* LENGTH_INDEX */
     uint32_t *length, *urgent; /* of each server, by its newest statement; probes use it where they take time
                                 */
     struct bal_reply *load;    /* its last load, for when it is open again; NULL: the policy wants none */
     double *known_until;       /* when its last statement expires; kept where there are heartbeats */
     uint32_t *newest; /* the number of its newest statement; kept where messages may overtake each other */
-    uint32_t *closed; /* enum bal_closed, of each server */
+    uint32_t *closed; /* enum bli_closed, of each server */
     struct bal_set *eligible;
-    struct bal_start_request *start; /* of each server; kept where servers are switched on and off */
-    struct bal_ejection *ejection;
-    struct bal_slow_start *slow;           /* NULL: servers get all that is theirs at once */
+    struct bli_start_request *start; /* of each server; kept where servers are switched on and off */
+    struct bli_ejection *ejection;
+    struct bli_slow_start *slow;           /* NULL: servers get all that is theirs at once */
     double looks_at;                       /* when the next ELIGIBILITY_TIMER is due; INFINITY: none is */
-    struct list held[BAL_JOB_CLASSES_MAX]; /* by rank */
+    struct list held[BLI_JOB_CLASSES_MAX]; /* by rank */
     uint32_t held_jobs;                    /* in all of them */
     struct seen *seen;                     /* NULL: servers do not offer their slots */
     /* of each server, where they do; not part of struct seen: few policies hold jobs and use it */
-    struct bal_slot_request *request;
-    struct bal_backlog backlog;
+    struct bli_slot_request *request;
+    struct bli_backlog backlog;
     uint32_t statements; /* as of a server: BACKLOG messages */
     uint8_t restarts;    /* so many until now: what was sent before is not known any longer */
 };
@@ -188,8 +188,8 @@ struct interference {
 
 struct network {
     struct system system; /* first; its dispatcher is dispatcher 0 */
-    const struct bal_model *model;
-    const struct bal_network *wire;
+    const struct bli_model *model;
+    const struct bli_network *wire;
     const struct bal_policy_spec *spec;
     unsigned flags; /* of the policy */
     double now;
@@ -198,13 +198,13 @@ struct network {
     double timeout, sink_time;
     double loss;   /* as it is now */
     unsigned cuts; /* of the events, a bit for each one that cuts links now */
-    struct bal_arrival_source arrivals;
+    struct bli_arrival_source arrivals;
     struct bal_rng sizes, origins, wires, churn, stealing;
     double spare_size; /* of a job that was refused: the next one gets it; NaN: none */
-    struct bal_dist standby, setup;
+    struct bli_dist standby, setup;
     /* TRACE_JOBS */
-    struct bal_trace_cursor *cursor;
-    struct bal_trace_job recorded;
+    struct bli_trace_cursor *cursor;
+    struct bli_trace_job recorded;
     int64_t first;
     double seconds;
     struct bal_error *err;
@@ -228,7 +228,7 @@ struct network {
 
     struct message *message; /* those that are to be delivered at a time of their own */
     uint32_t messages, free_message;
-    struct bal_event_list events; /* of these */
+    struct bli_event_list events; /* of these */
     struct message *fifo;         /* those that take no time, a ring */
     uint32_t fifo_first, in_fifo, fifo_room;
     uint64_t alive;     /* jobs in the system */
@@ -236,39 +236,39 @@ struct network {
     bool no_memory;
     double arrives;                          /* when the next job comes */
     const struct network_observer *observer; /* NULL: no observer */
-    struct interference interference[BAL_NETWORK_EVENTS_MAX];
+    struct interference interference[BLI_NETWORK_EVENTS_MAX];
 };
 
 /* ---- network_engine.c: a run, step by step ---- */
 
 /* A run that stands at time 0. Model, policy and run must stay where they are. */
-enum bal_code bal_network_open(const struct bal_model *model, const struct bal_policy_spec *policy,
-                               const struct bal_run *run, struct network **net, struct bal_error *err);
+enum bal_code bli_network_open(const struct bli_model *model, const struct bal_policy_spec *policy,
+                               const struct bli_run *run, struct network **net, struct bal_error *err);
 /* The next event, and all that follows from it at once. Other than BAL_OK: the run is over. */
-enum bal_code bal_network_step(struct network *net);
-/* Frees it. code: what the last step returned; if the run is over, handles it as bal_system_end does. */
-enum bal_code bal_network_close(struct network *net, enum bal_code code, struct bal_trial *trial,
+enum bal_code bli_network_step(struct network *net);
+/* Frees it. code: what the last step returned; if the run is over, handles it as bli_system_end does. */
+enum bal_code bli_network_close(struct network *net, enum bal_code code, struct bli_trial *trial,
                                 struct bal_error *err);
 
 /* ---- network_engine.c: jobs and messages ---- */
 
-uint32_t bal_network_new_job(struct network *net); /* NO_INDEX: no memory */
-void bal_network_free_job(struct network *net, uint32_t job);
-void bal_list_push(struct network *net, struct list *list, uint32_t job);
-void bal_list_push_first(struct network *net, struct list *list, uint32_t job);
-void bal_list_remove(struct network *net, struct list *list, uint32_t job);
+uint32_t bli_network_new_job(struct network *net); /* NO_INDEX: no memory */
+void bli_network_free_job(struct network *net, uint32_t job);
+void bli_list_push(struct network *net, struct list *list, uint32_t job);
+void bli_list_push_first(struct network *net, struct list *list, uint32_t job);
+void bli_list_remove(struct network *net, struct list *list, uint32_t job);
 
-uint32_t bal_network_grow_messages(struct network *net); /* a new one; NO_INDEX: no memory */
-void bal_network_deliver_now(struct network *net, struct message message);
+uint32_t bli_network_grow_messages(struct network *net); /* a new one; NO_INDEX: no memory */
+void bli_network_deliver_now(struct network *net, struct message message);
 
 /* To be delivered then. Inline, as are those below, so that a message is written where it will be read. */
 static inline void network_schedule(struct network *net, double time, struct message message) {
     uint32_t index = net->free_message;
     if (__builtin_expect(index == NO_INDEX, 0))
-        index = bal_network_grow_messages(net);
+        index = bli_network_grow_messages(net);
     else
         net->free_message = net->message[index].next_free;
-    if (__builtin_expect(index == NO_INDEX || !bal_event_list_add(&net->events, time, index), 0)) {
+    if (__builtin_expect(index == NO_INDEX || !bli_event_list_add(&net->events, time, index), 0)) {
         net->no_memory = true;
         return;
     }
@@ -276,9 +276,9 @@ static inline void network_schedule(struct network *net, double time, struct mes
 }
 
 /* When the last of the cuts ends that the link is under; 0: it is under none. */
-double bal_network_cut_until(const struct network *net, uint32_t dispatcher, uint32_t server);
+double bli_network_cut_until(const struct network *net, uint32_t dispatcher, uint32_t server);
 static inline bool network_link_is_cut(const struct network *net, uint32_t dispatcher, uint32_t server) {
-    return __builtin_expect(net->cuts != 0, 0) && bal_network_cut_until(net, dispatcher, server) > 0;
+    return __builtin_expect(net->cuts != 0, 0) && bli_network_cut_until(net, dispatcher, server) > 0;
 }
 
 /* Sends a message on a connection: it takes its time. */
@@ -286,9 +286,9 @@ static inline void network_send_reliable(struct network *net, struct message mes
     if (__builtin_expect(net->observer != NULL, 0))
         net->observer->sends(net->observer->context, &message);
     if (net->wire->delay.mean > 0)
-        network_schedule(net, net->now + bal_dist_sample(&net->wire->delay, &net->wires), message);
+        network_schedule(net, net->now + bli_dist_sample(&net->wire->delay, &net->wires), message);
     else
-        bal_network_deliver_now(net, message);
+        bli_network_deliver_now(net, message);
 }
 
 /* A datagram, which may be lost. */
@@ -301,10 +301,10 @@ static inline void network_send(struct network *net, struct message message) {
 }
 
 /* What has become of a job, to its dispatcher; it waits for the end of a cut. */
-void bal_network_send_after_cut(struct network *net, uint32_t server, struct message message);
+void bli_network_send_after_cut(struct network *net, uint32_t server, struct message message);
 static inline void network_send_news(struct network *net, uint32_t server, struct message message) {
     if (__builtin_expect(net->cuts != 0, 0))
-        bal_network_send_after_cut(net, server, message);
+        bli_network_send_after_cut(net, server, message);
     else
         network_send_reliable(net, message);
 }
@@ -319,23 +319,23 @@ static inline void transit_end(struct network *net) {
 
 /* ---- network_dispatcher.c ---- */
 
-enum bal_code bal_net_dispatchers_init(struct network *net, const struct bal_policy_context *setting);
-void bal_net_dispatchers_fini(struct network *net);
+enum bal_code bli_net_dispatchers_init(struct network *net, const struct bal_policy_context *setting);
+void bli_net_dispatchers_fini(struct network *net);
 /* A job that is at a server from the start is its dispatcher's. */
-void bal_net_dispatcher_count_own(struct network *net, uint32_t job);
+void bli_net_dispatcher_count_own(struct network *net, uint32_t job);
 /* A new job, or one that has failed elsewhere: where does it go? */
-void bal_net_dispatcher_receive_job(struct network *net, uint32_t job);
-void bal_net_dispatcher_receive_report(struct network *net, const struct message *message);   /* REPORT,
+void bli_net_dispatcher_receive_job(struct network *net, uint32_t job);
+void bli_net_dispatcher_receive_report(struct network *net, const struct message *message);   /* REPORT,
                                                                                                  HEARTBEAT,
                                                                                                  REPLY */
-void bal_net_dispatcher_receive_response(struct network *net, const struct message *message); /* RESPONSE,
+void bli_net_dispatcher_receive_response(struct network *net, const struct message *message); /* RESPONSE,
                                                                                                  FAILURE, LOST
                                                                                                */
-void bal_net_dispatcher_probe_timeout(struct network *net, const struct message *message);
-void bal_net_dispatcher_start_timer(struct network *net, const struct message *message);
+void bli_net_dispatcher_probe_timeout(struct network *net, const struct message *message);
+void bli_net_dispatcher_start_timer(struct network *net, const struct message *message);
 /* It forgets all that it knew, but not the jobs that it has. */
-void bal_net_dispatcher_restart(struct network *net, uint32_t dispatcher);
-void bal_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher); /* which servers are open
+void bli_net_dispatcher_restart(struct network *net, uint32_t dispatcher);
+void bli_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher); /* which servers are open
                                                                                       now */
 static inline uint32_t net_dispatcher_held(const struct dispatcher *d) {
     return d->held_jobs;
@@ -343,81 +343,81 @@ static inline uint32_t net_dispatcher_held(const struct dispatcher *d) {
 
 /* ---- network_server.c ---- */
 
-enum bal_code bal_net_servers_init(struct network *net);
-void bal_net_servers_fini(struct network *net);
+enum bal_code bli_net_servers_init(struct network *net);
+void bli_net_servers_fini(struct network *net);
 /* Standby and set-up times of those that begin so. */
-void bal_net_servers_start_timers(struct network *net);
+void bli_net_servers_start_timers(struct network *net);
 /* A job that is there from the start. */
-void bal_net_server_add_initial_job(struct network *net, uint32_t server, uint32_t job);
-void bal_net_server_receive(struct network *net, const struct message *message); /* JOB, PROBE, WAKE, ABORT,
+void bli_net_server_add_initial_job(struct network *net, uint32_t server, uint32_t job);
+void bli_net_server_receive(struct network *net, const struct message *message); /* JOB, PROBE, WAKE, ABORT,
                                                                                MOVE, STEAL_REQUEST */
-void bal_net_server_complete(struct network *net, const struct message *message);
-void bal_net_server_power_timer(struct network *net, const struct message *message);
-void bal_net_server_heartbeat_timer(struct network *net, uint32_t server);
-void bal_net_server_fail_or_repair(struct network *net, uint32_t server); /* by its churn */
-void bal_net_server_fail(struct network *net, uint32_t server);
-void bal_net_server_repair(struct network *net, uint32_t server);
+void bli_net_server_complete(struct network *net, const struct message *message);
+void bli_net_server_power_timer(struct network *net, const struct message *message);
+void bli_net_server_heartbeat_timer(struct network *net, uint32_t server);
+void bli_net_server_fail_or_repair(struct network *net, uint32_t server); /* by its churn */
+void bli_net_server_fail(struct network *net, uint32_t server);
+void bli_net_server_repair(struct network *net, uint32_t server);
 /* A report to one dispatcher; the present state; and the same as a heartbeat, which offers again what has not
  * been used. */
-void bal_net_server_send_report(struct network *net, uint32_t server, enum bal_report what,
+void bli_net_server_send_report(struct network *net, uint32_t server, enum bal_report what,
                                 uint32_t dispatcher);
-void bal_net_server_send_state(struct network *net, uint32_t server, uint32_t dispatcher);
-void bal_net_server_send_heartbeat(struct network *net, uint32_t server, uint32_t dispatcher);
+void bli_net_server_send_state(struct network *net, uint32_t server, uint32_t dispatcher);
+void bli_net_server_send_heartbeat(struct network *net, uint32_t server, uint32_t dispatcher);
 static inline uint32_t net_server_next_statement(struct network *net, uint32_t server) {
     return ++net->net_server[server].statements;
 }
 /* An idle server reports again that it is idle, at its rate. */
-void bal_net_server_report_still_idle(struct network *net, uint32_t server);
-bool bal_net_server_is_idle(const struct network *net, uint32_t server);
+void bli_net_server_report_still_idle(struct network *net, uint32_t server);
+bool bli_net_server_is_idle(const struct network *net, uint32_t server);
 
 /* ---- network_offers.c: those that return nothing have no effect where slots are not offered ---- */
 
-enum bal_code bal_network_offers_init(struct network *net);
-void bal_network_offers_fini(struct network *net);
+enum bal_code bli_network_offers_init(struct network *net);
+void bli_network_offers_fini(struct network *net);
 /* So many slots are free at the start, and each has been offered to a random dispatcher, without a message.
  * Returns how many offers that are. */
-uint32_t bal_network_offers_start(struct network *net, uint32_t server, uint32_t slots);
+uint32_t bli_network_offers_start(struct network *net, uint32_t server, uint32_t slots);
 /* Slots are free: offers them by a report of that kind. */
-void bal_network_offers_fill(struct network *net, uint32_t server, enum bal_report report);
+void bli_network_offers_fill(struct network *net, uint32_t server, enum bal_report report);
 /* A service is about to end: who gets the slot (NO_INDEX: that is not decided yet); and an offer of it that
  * is sent with the response, if it is the dispatcher of the job. */
-uint32_t bal_network_offers_reserve(struct network *net, uint32_t server, uint32_t job,
+uint32_t bli_network_offers_reserve(struct network *net, uint32_t server, uint32_t job,
                                     struct message *response);
 /* It has ended. */
-void bal_network_offers_end_reservation(struct network *net, uint32_t server, uint32_t dispatcher,
+void bli_network_offers_end_reservation(struct network *net, uint32_t server, uint32_t dispatcher,
                                         bool rides);
 /* A job of a dispatcher has come; a slot is in use that may have been offered; the server is not on any
  * longer. forget: it does not know any longer who has a backlog. */
-void bal_network_offers_use(struct network *net, uint32_t server, uint32_t dispatcher);
-void bal_network_offers_trim(struct network *net, uint32_t server);
-void bal_network_offers_clear(struct network *net, uint32_t server, bool forget);
+void bli_network_offers_use(struct network *net, uint32_t server, uint32_t dispatcher);
+void bli_network_offers_trim(struct network *net, uint32_t server);
+void bli_network_offers_clear(struct network *net, uint32_t server, bool forget);
 /* Its heartbeats have been sent. */
-void bal_network_offers_beat(struct network *net, uint32_t server);
+void bli_network_offers_beat(struct network *net, uint32_t server);
 /* A dispatcher for a report. */
-uint32_t bal_network_offers_draw(struct network *net, uint32_t server);
+uint32_t bli_network_offers_draw(struct network *net, uint32_t server);
 /* Where slots are offered: fetches into the cache what a job of a dispatcher will need at the server. */
-void bal_network_offers_prefetch(const struct network *net, uint32_t server);
-struct bal_offer_party *bal_network_offers_party(const struct network *net, uint32_t server,
+void bli_network_offers_prefetch(const struct network *net, uint32_t server);
+struct bli_offer_party *bli_network_offers_party(const struct network *net, uint32_t server,
                                                  uint32_t dispatcher);
-void bal_network_offers_receive_backlog(struct network *net, const struct message *message); /* BACKLOG */
-void bal_network_offers_resume(struct network *net, const struct message *message);          /* RESUME */
+void bli_network_offers_receive_backlog(struct network *net, const struct message *message); /* BACKLOG */
+void bli_network_offers_resume(struct network *net, const struct message *message);          /* RESUME */
 
 /* ---- network_events.c ---- */
 
-void bal_network_events_init(struct network *net);
-void bal_network_event(struct network *net, const struct message *message); /* EVENT */
+void bli_network_events_init(struct network *net);
+void bli_network_event(struct network *net, const struct message *message); /* EVENT */
 
 /* ---- network_backlog.c ---- */
 
 /* Jobs are held, or no longer held, or an answer has come. */
-void bal_network_backlog_update(struct network *net, uint32_t dispatcher);
+void bli_network_backlog_update(struct network *net, uint32_t dispatcher);
 /* BACKLOG_TIMER; SLOT_REQUEST_TIMEOUT. */
-void bal_network_backlog_timer(struct network *net, uint32_t dispatcher);
-void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatcher, uint32_t server);
+void bli_network_backlog_timer(struct network *net, uint32_t dispatcher);
+void bli_network_backlog_request_timeout(struct network *net, uint32_t dispatcher, uint32_t server);
 /* Where slots are offered: a message of a server has come. */
-void bal_network_backlog_server_reported(struct dispatcher *d, uint32_t server);
+void bli_network_backlog_server_reported(struct dispatcher *d, uint32_t server);
 /* A server has been closed, or a closed one has made an offer; it is open again. */
-void bal_network_backlog_server_ineligible(struct dispatcher *d, uint32_t server);
-void bal_network_backlog_server_eligible(struct dispatcher *d, uint32_t server);
+void bli_network_backlog_server_ineligible(struct dispatcher *d, uint32_t server);
+void bli_network_backlog_server_eligible(struct dispatcher *d, uint32_t server);
 
 #endif

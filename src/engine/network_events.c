@@ -11,7 +11,7 @@ static uint32_t members(double share, uint32_t all) {
 
 /* ---- links ---- */
 
-double bal_network_cut_until(const struct network *net, uint32_t dispatcher, uint32_t server) {
+double bli_network_cut_until(const struct network *net, uint32_t dispatcher, uint32_t server) {
     double until = 0;
     for (unsigned i = 0; i < net->wire->events.count; i++) {
         const struct interference *cut = &net->interference[i];
@@ -21,14 +21,14 @@ double bal_network_cut_until(const struct network *net, uint32_t dispatcher, uin
     return until;
 }
 
-void bal_network_send_after_cut(struct network *net, uint32_t server, struct message message) {
-    const double until = bal_network_cut_until(net, net->job[message.job].dispatcher, server);
+void bli_network_send_after_cut(struct network *net, uint32_t server, struct message message) {
+    const double until = bli_network_cut_until(net, net->job[message.job].dispatcher, server);
     if (until == 0) {
         network_send_reliable(net, message);
         return;
     }
-    const struct bal_dist *delay = &net->wire->delay;
-    const double takes = delay->mean > 0 ? bal_dist_sample(delay, &net->wires) : 0;
+    const struct bli_dist *delay = &net->wire->delay;
+    const double takes = delay->mean > 0 ? bli_dist_sample(delay, &net->wires) : 0;
     if (net->observer)
         net->observer->sends(net->observer->context, &message);
     network_schedule(net, until + takes, message);
@@ -38,9 +38,9 @@ void bal_network_send_after_cut(struct network *net, uint32_t server, struct mes
 
 static void begin_or_end(struct network *net, unsigned event, bool begins) {
     struct interference *interference = &net->interference[event];
-    const struct bal_network_events *events = &net->wire->events;
+    const struct bli_network_events *events = &net->wire->events;
     const double share = events->event[event].share;
-    if (events->event[event].kind == BAL_EVENT_CUT)
+    if (events->event[event].kind == BLI_EVENT_CUT)
         net->cuts = begins ? net->cuts | 1U << event : net->cuts & ~(1U << event);
     else
         interference->loss = begins ? share : 0;
@@ -53,25 +53,25 @@ static void begin_or_end(struct network *net, unsigned event, bool begins) {
 static void restart_server(struct network *net, unsigned event, uint32_t server) {
     if (net->net_server[server].power == DOWN)
         return;
-    bal_net_server_fail(net, server);
+    bli_net_server_fail(net, server);
     network_schedule(net, net->now + net->wire->events.event[event].down,
                      (struct message){.type = EVENT, .detail = RETURNS, .server = server});
 }
 
-void bal_network_event(struct network *net, const struct message *message) {
+void bli_network_event(struct network *net, const struct message *message) {
     switch ((enum event_part)message->detail) {
     case BEGINS:
     case ENDS:
         begin_or_end(net, message->other, message->detail == BEGINS);
         break;
     case RESTARTS_DISPATCHER:
-        bal_net_dispatcher_restart(net, message->dispatcher);
+        bli_net_dispatcher_restart(net, message->dispatcher);
         break;
     case RESTARTS_SERVER:
         restart_server(net, message->other, message->server);
         break;
     case RETURNS:
-        bal_net_server_repair(net, message->server);
+        bli_net_server_repair(net, message->server);
         break;
     }
 }
@@ -79,7 +79,7 @@ void bal_network_event(struct network *net, const struct message *message) {
 /* ---- setting up ---- */
 
 static void schedule_restarts(struct network *net, unsigned event, enum event_part part, uint32_t all) {
-    const struct bal_network_event *what = &net->wire->events.event[event];
+    const struct bli_network_event *what = &net->wire->events.event[event];
     const uint32_t count = members(what->share, all);
     for (uint32_t i = 0; i < count; i++)
         network_schedule(
@@ -89,7 +89,7 @@ static void schedule_restarts(struct network *net, unsigned event, enum event_pa
 }
 
 static void schedule_interference(struct network *net, unsigned event) {
-    const struct bal_network_event *what = &net->wire->events.event[event];
+    const struct bli_network_event *what = &net->wire->events.event[event];
     net->interference[event] =
         (struct interference){.servers = members(what->share, net->system.servers),
                               .dispatchers = members(what->dispatchers, net->dispatchers),
@@ -99,13 +99,13 @@ static void schedule_interference(struct network *net, unsigned event) {
                      (struct message){.type = EVENT, .detail = ENDS, .other = event});
 }
 
-void bal_network_events_init(struct network *net) {
+void bli_network_events_init(struct network *net) {
     for (unsigned i = 0; i < net->wire->events.count; i++)
         switch (net->wire->events.event[i].kind) {
-        case BAL_EVENT_RESTART_DISPATCHERS:
+        case BLI_EVENT_RESTART_DISPATCHERS:
             schedule_restarts(net, i, RESTARTS_DISPATCHER, net->dispatchers);
             break;
-        case BAL_EVENT_RESTART_SERVERS:
+        case BLI_EVENT_RESTART_SERVERS:
             schedule_restarts(net, i, RESTARTS_SERVER, net->system.servers);
             break;
         default:

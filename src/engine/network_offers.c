@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { BEATS_VALID = BAL_CLAIM_BEATS_BARRED };
+enum { BEATS_VALID = BLI_CLAIM_BEATS_BARRED };
 
 /* A call of policy/offers.h, for one server. */
 struct offering {
@@ -30,28 +30,28 @@ static size_t set_size(const struct network *net) {
 
 /* Whole cache lines: so the sets of a few dispatchers lie in one. */
 static size_t book_size(const struct network *net) {
-    const size_t bytes = 2 * set_size(net) + net->dispatchers * sizeof(struct bal_offer_party);
-    return (bytes + BAL_CACHELINE - 1) / BAL_CACHELINE * BAL_CACHELINE;
+    const size_t bytes = 2 * set_size(net) + net->dispatchers * sizeof(struct bli_offer_party);
+    return (bytes + BLI_CACHELINE - 1) / BLI_CACHELINE * BLI_CACHELINE;
 }
 
 static char *book_of(const struct network *net, uint32_t server) {
     return net->books + server * net->book_size;
 }
 
-static struct bal_offer_party *party_of(const struct network *net, uint32_t server, uint32_t dispatcher) {
-    return (struct bal_offer_party *)(void *)(book_of(net, server) + 2 * set_size(net)) + dispatcher;
+static struct bli_offer_party *party_of(const struct network *net, uint32_t server, uint32_t dispatcher) {
+    return (struct bli_offer_party *)(void *)(book_of(net, server) + 2 * set_size(net)) + dispatcher;
 }
 
 static uint32_t free_slots(const struct network *net, uint32_t server) {
     const uint32_t length = net->system.length[server];
-    return bal_net_server_is_idle(net, server) ? net->system.slots - length : 0;
+    return bli_net_server_is_idle(net, server) ? net->system.slots - length : 0;
 }
 
 /* ---- the messages ---- */
 
 static void send_offer(const struct offering *o, uint32_t dispatcher) {
     struct network *net = o->net;
-    const struct bal_offer_party *party = party_of(net, o->server, dispatcher);
+    const struct bli_offer_party *party = party_of(net, o->server, dispatcher);
     net->system.tally.totals.reports++;
     __builtin_prefetch(&net->dispatcher[dispatcher].seen[o->server]);
     network_send(net, (struct message){.type = REPORT,
@@ -63,17 +63,17 @@ static void send_offer(const struct offering *o, uint32_t dispatcher) {
                                        .token = party->offers});
 }
 
-static void send_offer_news(void *host, uint32_t dispatcher, enum bal_offer_news news) {
+static void send_offer_news(void *host, uint32_t dispatcher, enum bli_offer_news news) {
     const struct offering *o = host;
     switch (news) {
-    case BAL_OFFER_MADE:
+    case BLI_OFFER_MADE:
         send_offer(o, dispatcher);
         break;
-    case BAL_OFFER_CHANGED:
-        bal_net_server_send_state(o->net, o->server, dispatcher);
+    case BLI_OFFER_CHANGED:
+        bli_net_server_send_state(o->net, o->server, dispatcher);
         break;
-    case BAL_OFFER_REFUSED:
-        bal_net_server_send_heartbeat(o->net, o->server, dispatcher);
+    case BLI_OFFER_REFUSED:
+        bli_net_server_send_heartbeat(o->net, o->server, dispatcher);
         break;
     }
 }
@@ -93,12 +93,12 @@ static uint32_t choose_poorest(void *host) {
     return best;
 }
 
-static struct bal_offers offers_of(struct offering *o) {
+static struct bli_offers offers_of(struct offering *o) {
     struct network *net = o->net;
     char *sets = book_of(net, o->server);
     const bool chooses = net->dispatchers > 1 && bal_policy_report_choices(net->spec) > 1;
-    return (struct bal_offers){.party = party_of(net, o->server, 0),
-                               .stride = sizeof(struct bal_offer_party),
+    return (struct bli_offers){.party = party_of(net, o->server, 0),
+                               .stride = sizeof(struct bli_offer_party),
                                .dispatchers = net->everyone,
                                .holders = (struct bal_set *)(void *)sets,
                                .backlogged = (struct bal_set *)(void *)(sets + set_size(net)),
@@ -115,26 +115,26 @@ static struct bal_offers offers_of(struct offering *o) {
 
 /* ---- what happens at the server ---- */
 
-void bal_network_offers_fill(struct network *net, uint32_t server, enum bal_report report) {
+void bli_network_offers_fill(struct network *net, uint32_t server, enum bal_report report) {
     struct offering offering = {net, server, report};
-    const struct bal_offers offers = offers_of(&offering);
+    const struct bli_offers offers = offers_of(&offering);
     if (offers.at_rate)
-        bal_offers_move(&offers);
+        bli_offers_move(&offers);
     else
-        bal_offers_fill(&offers);
+        bli_offers_fill(&offers);
 }
 
-uint32_t bal_network_offers_reserve(struct network *net, uint32_t server, uint32_t job,
+uint32_t bli_network_offers_reserve(struct network *net, uint32_t server, uint32_t job,
                                     struct message *response) {
     const uint32_t to = net->job[job].dispatcher;
     const struct net_server *s = &net->net_server[server];
     if (!net->offers || net->job[job].server != server) /* it was moved or stolen */
         return NO_INDEX;
     struct offering offering = {net, server, BAL_REPORT_IDLE};
-    const struct bal_offers offers = offers_of(&offering);
+    const struct bli_offers offers = offers_of(&offering);
     if (!offers_fit_response(&offers, net->system.length[server] - s->running))
         return NO_INDEX;
-    const uint32_t reserved_for = bal_offers_reserve(&offers, to);
+    const uint32_t reserved_for = bli_offers_reserve(&offers, to);
     if (reserved_for == to) {
         response->offered = party_of(net, server, to)->offered + 1;
         response->token = party_of(net, server, to)->offers;
@@ -143,113 +143,113 @@ uint32_t bal_network_offers_reserve(struct network *net, uint32_t server, uint32
     return reserved_for;
 }
 
-void bal_network_offers_end_reservation(struct network *net, uint32_t server, uint32_t dispatcher,
+void bli_network_offers_end_reservation(struct network *net, uint32_t server, uint32_t dispatcher,
                                         bool rides) {
     struct offering offering = {net, server, BAL_REPORT_IDLE};
-    const struct bal_offers offers = offers_of(&offering);
-    bal_offers_end_reservation(&offers, dispatcher, rides ? BAL_RIDE_NEWEST : BAL_RIDE_NONE);
+    const struct bli_offers offers = offers_of(&offering);
+    bli_offers_end_reservation(&offers, dispatcher, rides ? BLI_RIDE_NEWEST : BLI_RIDE_NONE);
 }
 
-void bal_network_offers_use(struct network *net, uint32_t server, uint32_t dispatcher) {
+void bli_network_offers_use(struct network *net, uint32_t server, uint32_t dispatcher) {
     struct offering offering = {net, server, BAL_REPORT_IDLE};
-    const struct bal_offers offers = offers_of(&offering);
-    bal_offers_use(&offers, dispatcher);
+    const struct bli_offers offers = offers_of(&offering);
+    bli_offers_use(&offers, dispatcher);
 }
 
-void bal_network_offers_trim(struct network *net, uint32_t server) {
+void bli_network_offers_trim(struct network *net, uint32_t server) {
     if (!net->offers || net->net_server[server].offered == 0)
         return;
     struct offering offering = {net, server, BAL_REPORT_IDLE};
-    const struct bal_offers offers = offers_of(&offering);
-    bal_offers_trim(&offers);
+    const struct bli_offers offers = offers_of(&offering);
+    bli_offers_trim(&offers);
 }
 
-void bal_network_offers_clear(struct network *net, uint32_t server, bool forget) {
+void bli_network_offers_clear(struct network *net, uint32_t server, bool forget) {
     if (!net->offers)
         return;
     struct offering offering = {net, server, BAL_REPORT_IDLE};
-    const struct bal_offers offers = offers_of(&offering);
+    const struct bli_offers offers = offers_of(&offering);
     for (uint32_t d = 0; forget && d < net->dispatchers; d++)
         claim_reset(&party_of(net, server, d)->claim);
-    bal_offers_clear(&offers);
+    bli_offers_clear(&offers);
 }
 
-uint32_t bal_network_offers_draw(struct network *net, uint32_t server) {
+uint32_t bli_network_offers_draw(struct network *net, uint32_t server) {
     struct offering offering = {net, server, BAL_REPORT_IDLE};
-    const struct bal_offers offers = offers_of(&offering);
-    return bal_offers_draw(&offers);
+    const struct bli_offers offers = offers_of(&offering);
+    return bli_offers_draw(&offers);
 }
 
-void bal_network_offers_beat(struct network *net, uint32_t server) {
+void bli_network_offers_beat(struct network *net, uint32_t server) {
     if (!net->offers)
         return;
     struct offering offering = {net, server, BAL_REPORT_IDLE};
-    const struct bal_offers offers = offers_of(&offering);
-    bal_offers_beat(&offers);
+    const struct bli_offers offers = offers_of(&offering);
+    bli_offers_beat(&offers);
 }
 
-struct bal_offer_party *bal_network_offers_party(const struct network *net, uint32_t server,
+struct bli_offer_party *bli_network_offers_party(const struct network *net, uint32_t server,
                                                  uint32_t dispatcher) {
     return party_of(net, server, dispatcher);
 }
 
-void bal_network_offers_prefetch(const struct network *net, uint32_t server) {
-    enum { MAX = 5 * BAL_CACHELINE }; /* the sets and rows of four dispatchers */
+void bli_network_offers_prefetch(const struct network *net, uint32_t server) {
+    enum { MAX = 5 * BLI_CACHELINE }; /* the sets and rows of four dispatchers */
     const char *book = book_of(net, server);
-    for (size_t at = 0; at < net->book_size && at < MAX; at += BAL_CACHELINE)
+    for (size_t at = 0; at < net->book_size && at < MAX; at += BLI_CACHELINE)
         __builtin_prefetch(book + at);
 }
 
 /* ---- what is received ---- */
 
-void bal_network_offers_receive_backlog(struct network *net, const struct message *message) {
+void bli_network_offers_receive_backlog(struct network *net, const struct message *message) {
     uint32_t *newest = &net->newest_backlog[(size_t)message->server * net->dispatchers + message->dispatcher];
     if (net->net_server[message->server].power == DOWN || !statement_is_newest(message->number, *newest))
         return;
     *newest = message->number;
     struct offering offering = {net, message->server, BAL_REPORT_IDLE};
-    const struct bal_offers offers = offers_of(&offering);
+    const struct bli_offers offers = offers_of(&offering);
     const bool alone = message->detail;
     const double valid = alone && message->other ? net->timeout : BEATS_VALID * heartbeat_of(net);
-    bal_offers_receive_backlog(&offers, message->dispatcher, message->other, net->now + valid, alone);
+    bli_offers_receive_backlog(&offers, message->dispatcher, message->other, net->now + valid, alone);
 }
 
-void bal_network_offers_resume(struct network *net, const struct message *message) {
+void bli_network_offers_resume(struct network *net, const struct message *message) {
     if (net->net_server[message->server].power == DOWN)
         return;
     if (!net->offers) {
-        bal_net_server_send_state(net, message->server, message->dispatcher);
+        bli_net_server_send_state(net, message->server, message->dispatcher);
         return;
     }
     struct offering offering = {net, message->server, BAL_REPORT_IDLE};
-    const struct bal_offers offers = offers_of(&offering);
-    bal_offers_reset(&offers, message->dispatcher);
+    const struct bli_offers offers = offers_of(&offering);
+    bli_offers_reset(&offers, message->dispatcher);
 }
 
 /* ---- setting up ---- */
 
-uint32_t bal_network_offers_start(struct network *net, uint32_t server, uint32_t slots) {
+uint32_t bli_network_offers_start(struct network *net, uint32_t server, uint32_t slots) {
     struct offering offering = {net, server, BAL_REPORT_IDLE};
-    const struct bal_offers offers = offers_of(&offering);
+    const struct bli_offers offers = offers_of(&offering);
     const uint32_t most = offers.at_rate && slots ? 1 : slots;
     for (uint32_t i = 0; i < most; i++) {
         const uint32_t to = bal_rng_below(&net->wires, net->dispatchers);
-        struct bal_offer_party *party = bal_network_offers_party(net, server, to);
+        struct bli_offer_party *party = bli_network_offers_party(net, server, to);
         party->offers++;
-        bal_offers_set(&offers, to, party->offered + 1);
+        bli_offers_set(&offers, to, party->offered + 1);
     }
     return most;
 }
 
 /* Nothing is offered without a network between them, or to a policy that wants no such reports. */
-enum bal_code bal_network_offers_init(struct network *net) {
+enum bal_code bli_network_offers_init(struct network *net) {
     const unsigned wants =
         net->spec->policy->wants & (BAL_WANTS_IDLE | BAL_WANTS_STILL_IDLE | BAL_WANTS_POWER);
-    net->offers = wants && !bal_network_is_plain(net->wire);
+    net->offers = wants && !bli_network_is_plain(net->wire);
     if (!net->offers)
         return BAL_OK;
     net->book_size = book_size(net);
-    net->books = bal_cacheline_alloc(net->system.servers, net->book_size);
+    net->books = bli_cacheline_alloc(net->system.servers, net->book_size);
     net->newest_backlog = calloc((size_t)net->system.servers * net->dispatchers, sizeof *net->newest_backlog);
     net->everyone = malloc(bal_set_size(net->dispatchers));
     if (!net->books || !net->newest_backlog || !net->everyone)
@@ -259,13 +259,13 @@ enum bal_code bal_network_offers_init(struct network *net) {
         bal_set_insert(net->everyone, d);
     for (uint32_t server = 0; server < net->system.servers; server++) {
         struct offering offering = {net, server, BAL_REPORT_IDLE};
-        const struct bal_offers offers = offers_of(&offering);
-        bal_offers_rebuild(&offers);
+        const struct bli_offers offers = offers_of(&offering);
+        bli_offers_rebuild(&offers);
     }
     return BAL_OK;
 }
 
-void bal_network_offers_fini(struct network *net) {
+void bli_network_offers_fini(struct network *net) {
     free(net->books);
     free(net->newest_backlog);
     free(net->everyone);

@@ -20,7 +20,7 @@ static struct bal_reply load_of(const struct network *net, uint32_t server) {
 }
 
 /* Reports that take back go to all that want any. */
-void bal_net_server_send_report(struct network *net, uint32_t server, enum bal_report what,
+void bli_net_server_send_report(struct network *net, uint32_t server, enum bal_report what,
                                 uint32_t dispatcher) {
     struct message message = {.type = REPORT,
                               .detail = (uint8_t)what,
@@ -36,38 +36,38 @@ void bal_net_server_send_report(struct network *net, uint32_t server, enum bal_r
 static void send_report_to_others(struct network *net, uint32_t server, enum bal_report what, uint32_t but) {
     for (uint32_t d = 0; d < net->dispatchers; d++)
         if (d != but)
-            bal_net_server_send_report(net, server, what, d);
+            bli_net_server_send_report(net, server, what, d);
 }
 
 static uint32_t pick_report_target(struct network *net, uint32_t server) {
     if (net->dispatchers == 1)
         return 0;
-    return net->offers ? bal_network_offers_draw(net, server) : bal_rng_below(&net->wires, net->dispatchers);
+    return net->offers ? bli_network_offers_draw(net, server) : bal_rng_below(&net->wires, net->dispatchers);
 }
 
 /* That it is on concerns all dispatchers; that it is idle, one. */
 static void report_power_on(struct network *net, uint32_t server) {
-    bal_network_offers_fill(net, server, BAL_REPORT_ON);
+    bli_network_offers_fill(net, server, BAL_REPORT_ON);
     for (uint32_t d = 0; d < net->dispatchers; d++)
-        if (bal_network_offers_party(net, server, d)->offered == 0)
-            bal_net_server_send_report(net, server, BAL_REPORT_BUSY, d);
+        if (bli_network_offers_party(net, server, d)->offered == 0)
+            bli_net_server_send_report(net, server, BAL_REPORT_BUSY, d);
 }
 
 static void report_idle(struct network *net, uint32_t server, enum bal_report what) {
     if (!net->offers)
-        bal_net_server_send_report(net, server, what, 0);
+        bli_net_server_send_report(net, server, what, 0);
     else if (what == BAL_REPORT_ON)
         report_power_on(net, server);
     else
-        bal_network_offers_fill(net, server, what);
+        bli_network_offers_fill(net, server, what);
 }
 
-bool bal_net_server_is_idle(const struct network *net, uint32_t server) {
+bool bli_net_server_is_idle(const struct network *net, uint32_t server) {
     return net->net_server[server].power == ON &&
            net->system.length[server] <= system_room(&net->system, net->system.features);
 }
 
-void bal_net_server_report_still_idle(struct network *net, uint32_t server) {
+void bli_net_server_report_still_idle(struct network *net, uint32_t server) {
     report_idle(net, server, BAL_REPORT_STILL_IDLE);
 }
 
@@ -100,11 +100,11 @@ static void count_state(struct network *net, unsigned before, unsigned after) {
 }
 
 /* The end of its standby or set-up is void. */
-static void set_timer(struct network *net, uint32_t server, const struct bal_dist *dist) {
+static void set_timer(struct network *net, uint32_t server, const struct bli_dist *dist) {
     struct net_server *s = &net->net_server[server];
     s->timer++;
     if (dist && isfinite(dist->mean))
-        network_schedule(net, net->now + bal_dist_sample(dist, &net->system.power_rng),
+        network_schedule(net, net->now + bli_dist_sample(dist, &net->system.power_rng),
                          (struct message){.type = POWER_TIMER, .server = server, .version = s->timer});
 }
 
@@ -124,7 +124,7 @@ static void count_jobs(struct network *net, uint32_t server, bool on) {
 static void set_idle(struct network *net, uint32_t server) {
     if (!(net->system.features & POISSON_IDLE_REPORTS))
         return;
-    if (bal_net_server_is_idle(net, server))
+    if (bli_net_server_is_idle(net, server))
         bal_set_insert(net->system.idle, server);
     else
         bal_set_remove(net->system.idle, server);
@@ -137,7 +137,7 @@ static void set_power(struct network *net, uint32_t server, enum power power) {
         count_jobs(net, server, power == ON);
     s->power = power;
     if (power != ON)
-        bal_network_offers_clear(net, server, power == DOWN);
+        bli_network_offers_clear(net, server, power == DOWN);
     count_state(net, before, state_of(net, server));
     set_idle(net, server);
 }
@@ -150,7 +150,7 @@ static void count_up(struct network *net, uint32_t server, uint32_t rank) {
     if (system->features & HAS_CLASSES && rank == 0)
         tally_class_up(&system->tally, net->now, 0, ++system->urgent[server]);
     if (system->features & LENGTH_INDEX &&
-        !bal_length_index_increment(&system->length_index, server, length - 1))
+        !bli_length_index_increment(&system->length_index, server, length - 1))
         net->no_memory = true;
     if (net->net_server[server].power == ON) {
         transit_end(net);
@@ -165,7 +165,7 @@ static void count_up(struct network *net, uint32_t server, uint32_t rank) {
 /* A job has left: slots that are free may be offered. */
 static void report_free_slots(struct network *net, uint32_t server) {
     const struct system *system = &net->system;
-    if (system->features & IDLE_REPORTS && bal_net_server_is_idle(net, server))
+    if (system->features & IDLE_REPORTS && bli_net_server_is_idle(net, server))
         report_idle(net, server, BAL_REPORT_IDLE);
 }
 
@@ -177,7 +177,7 @@ static void count_down(struct network *net, uint32_t server, uint32_t rank) {
     if (system->features & HAS_CLASSES && rank == 0)
         tally_class_down(&system->tally, net->now, 0, system->urgent[server]--);
     if (system->features & LENGTH_INDEX)
-        bal_length_index_decrement(&system->length_index, server, left + 1);
+        bli_length_index_decrement(&system->length_index, server, left + 1);
     if (net->net_server[server].power == ON) {
         tally_down(&system->tally, net->now, left + 1);
         transit_begin(net);
@@ -192,7 +192,7 @@ static void count_down(struct network *net, uint32_t server, uint32_t rank) {
 
 /* How many times as long as at a warm server a job takes that begins there now. */
 static double cold_factor(struct network *net, uint32_t server) {
-    const struct bal_cold *law = &net->wire->cold;
+    const struct bli_cold *law = &net->wire->cold;
     struct cold_server *c = &net->cold[server];
     if (isnan(c->since))
         return 1;
@@ -267,7 +267,7 @@ static void preempt(struct network *net, uint32_t server) {
     const double done = s->fails_fast ? 0 : (net->now - j->since) / s->per_speed;
     leave_slot(net, server, job);
     j->left = j->left > done ? j->left - done : 0;
-    bal_list_push_first(net, waiting_lane(net, server, j->rank), job);
+    bli_list_push_first(net, waiting_lane(net, server, j->rank), job);
 }
 
 /* Begins with as many of those that wait as there are free slots. */
@@ -276,7 +276,7 @@ static void start_waiting(struct network *net, uint32_t server) {
     struct list *lane;
     while (s->power == ON && s->running < net->system.slots && (lane = first_lane(net, server))) {
         const uint32_t job = lane->first;
-        bal_list_remove(net, lane, job);
+        bli_list_remove(net, lane, job);
         start_service(net, server, job);
     }
 }
@@ -313,16 +313,16 @@ static void add_job(struct network *net, uint32_t server, uint32_t job) {
     if (s->power == ON && s->running < net->system.slots)
         start_service(net, server, job);
     else
-        bal_list_push(net, waiting_lane(net, server, j->rank), job);
-    bal_network_offers_trim(net, server);
+        bli_list_push(net, waiting_lane(net, server, j->rank), job);
+    bli_network_offers_trim(net, server);
     /* Where jobs are held and each free slot is reported, none comes unless one is: so it reports again while
      * there are others. */
     if (!net->offers && features & MULTISERVER && features & IDLE_REPORTS && net->flags & BAL_MAY_HOLD &&
-        bal_net_server_is_idle(net, server))
+        bli_net_server_is_idle(net, server))
         report_idle(net, server, BAL_REPORT_IDLE);
 }
 
-void bal_net_server_add_initial_job(struct network *net, uint32_t server, uint32_t job) {
+void bli_net_server_add_initial_job(struct network *net, uint32_t server, uint32_t job) {
     add_job(net, server, job);
 }
 
@@ -345,7 +345,7 @@ static uint32_t hand_over_jobs(struct network *net, uint32_t from, uint32_t amou
         return 0;
     for (uint32_t i = 0; i < taken; i++) {
         const uint32_t next = net->job[job].next;
-        bal_list_remove(net, list, job);
+        bli_list_remove(net, list, job);
         net->job[job].moved = true;
         if (net->takes_time)
             network_send_reliable(net, (struct message){.type = JOB, .server = to, .job = job});
@@ -397,7 +397,7 @@ static void receive_job(struct network *net, const struct message *message) {
         return;
     }
     if (net->offers && net->job[message->job].server == server) /* it was sent here, not moved or stolen */
-        bal_network_offers_use(net, server, net->job[message->job].dispatcher);
+        bli_network_offers_use(net, server, net->job[message->job].dispatcher);
     add_job(net, server, message->job);
 }
 
@@ -406,7 +406,7 @@ static void move_job(struct network *net, uint32_t from, uint32_t to) {
     const uint32_t job = low->last;
     if (low->count == 0 || !may_be_moved(net, job)) /* gone meanwhile, or in service and not interrupted */
         return;
-    bal_list_remove(net, low, job);
+    bli_list_remove(net, low, job);
     net->job[job].moved = true;
     count_down(net, from, 1);
     report_free_slots(net, from);
@@ -414,7 +414,7 @@ static void move_job(struct network *net, uint32_t from, uint32_t to) {
     network_send_reliable(net, (struct message){.type = JOB, .server = to, .job = job});
 }
 
-void bal_net_server_receive(struct network *net, const struct message *message) {
+void bli_net_server_receive(struct network *net, const struct message *message) {
     const uint32_t server = message->server;
     struct net_server *s = &net->net_server[server];
     switch (message->type) {
@@ -435,7 +435,7 @@ void bal_net_server_receive(struct network *net, const struct message *message) 
         if (s->power == OFF)
             start_setup(net, server, message->dispatcher);
         else if (s->power != DOWN && net->takes_time)
-            bal_net_server_send_state(net, server, message->dispatcher);
+            bli_net_server_send_state(net, server, message->dispatcher);
         break;
     case ABORT:
         abort_setup(net, server);
@@ -448,11 +448,11 @@ void bal_net_server_receive(struct network *net, const struct message *message) 
                        message->other);
         break;
     default:
-        bal_system_internal_error(&net->system, "a server got a message that is not for servers");
+        bli_system_internal_error(&net->system, "a server got a message that is not for servers");
     }
 }
 
-void bal_net_server_complete(struct network *net, const struct message *message) {
+void bli_net_server_complete(struct network *net, const struct message *message) {
     const uint32_t server = message->server, job = message->job;
     struct net_server *s = &net->net_server[server];
     struct job *j = &net->job[job];
@@ -463,11 +463,11 @@ void bal_net_server_complete(struct network *net, const struct message *message)
         steal_jobs(net, server);
     struct message response = {
         .type = RESPONSE, .dispatcher = j->dispatcher, .server = server, .job = job, .detail = s->fails_fast};
-    const uint32_t reserved_for = bal_network_offers_reserve(net, server, job, &response);
+    const uint32_t reserved_for = bli_network_offers_reserve(net, server, job, &response);
     leave_slot(net, server, job);
     count_down(net, server, j->rank);
     if (reserved_for != NO_INDEX)
-        bal_network_offers_end_reservation(net, server, reserved_for, response.token != 0);
+        bli_network_offers_end_reservation(net, server, reserved_for, response.token != 0);
     report_free_slots(net, server);
     if (net->system.features & ASYNC_PROBES)
         latency_ewma_add(&s->latency_ewma, (net->now - j->joined) * net->system.per_unit,
@@ -476,12 +476,12 @@ void bal_net_server_complete(struct network *net, const struct message *message)
     if (steals && net->takes_time)
         steal_jobs(net, server);
     if (net->system.features & LOAD_REPORTS &&
-        system_load_is_due(&net->system, server, bal_net_server_is_idle(net, server)))
-        bal_net_server_send_report(net, server, BAL_REPORT_LOAD, pick_report_target(net, server));
+        system_load_is_due(&net->system, server, bli_net_server_is_idle(net, server)))
+        bli_net_server_send_report(net, server, BAL_REPORT_LOAD, pick_report_target(net, server));
     start_waiting(net, server);
 }
 
-void bal_net_server_power_timer(struct network *net, const struct message *message) {
+void bli_net_server_power_timer(struct network *net, const struct message *message) {
     const uint32_t server = message->server;
     struct net_server *s = &net->net_server[server];
     if (s->timer != message->version)
@@ -501,7 +501,7 @@ void bal_net_server_power_timer(struct network *net, const struct message *messa
     start_waiting(net, server);
 }
 
-void bal_net_server_send_state(struct network *net, uint32_t server, uint32_t dispatcher) {
+void bli_net_server_send_state(struct network *net, uint32_t server, uint32_t dispatcher) {
     static const uint8_t standing[] = {
         [ON] = BAL_SERVER_ON, [OFF] = BAL_SERVER_OFF, [SETUP] = BAL_SERVER_SETUP, [DOWN] = BAL_SERVER_GONE};
     struct message message = {.type = HEARTBEAT,
@@ -511,7 +511,7 @@ void bal_net_server_send_state(struct network *net, uint32_t server, uint32_t di
                               .number = net_server_next_statement(net, server),
                               .load = load_of(net, server)};
     if (net->offers) {
-        const struct bal_offer_party *party = bal_network_offers_party(net, server, dispatcher);
+        const struct bli_offer_party *party = bli_network_offers_party(net, server, dispatcher);
         message.offered = party->offered;
         message.token = party->offers;
     }
@@ -519,20 +519,20 @@ void bal_net_server_send_state(struct network *net, uint32_t server, uint32_t di
     network_send(net, message);
 }
 
-void bal_net_server_send_heartbeat(struct network *net, uint32_t server, uint32_t dispatcher) {
+void bli_net_server_send_heartbeat(struct network *net, uint32_t server, uint32_t dispatcher) {
     if (net->offers)
-        offer_renew(bal_network_offers_party(net, server, dispatcher));
-    bal_net_server_send_state(net, server, dispatcher);
+        offer_renew(bli_network_offers_party(net, server, dispatcher));
+    bli_net_server_send_state(net, server, dispatcher);
 }
 
-void bal_net_server_heartbeat_timer(struct network *net, uint32_t server) {
+void bli_net_server_heartbeat_timer(struct network *net, uint32_t server) {
     network_schedule(net, net->now + net->wire->heartbeat,
                      (struct message){.type = HEARTBEAT_TIMER, .server = server});
     if (net->net_server[server].power == DOWN)
         return;
     for (uint32_t d = 0; d < net->dispatchers; d++)
-        bal_net_server_send_heartbeat(net, server, d);
-    bal_network_offers_beat(net, server);
+        bli_net_server_send_heartbeat(net, server, d);
+    bli_network_offers_beat(net, server);
     if (net->system.features & STEALING && net->net_server[server].power == ON &&
         net->system.length[server] == 0)
         steal_jobs(net, server);
@@ -546,13 +546,13 @@ static void drop_jobs(struct network *net, uint32_t server) {
     while (s->running) {
         const uint32_t job = s->in_slot[0];
         leave_slot(net, server, job);
-        bal_list_push_first(net, waiting_lane(net, server, 0), job);
+        bli_list_push_first(net, waiting_lane(net, server, 0), job);
     }
     struct list *lane;
     while ((lane = first_lane(net, server))) {
         const uint32_t job = lane->first;
         struct job *j = &net->job[job];
-        bal_list_remove(net, lane, job);
+        bli_list_remove(net, lane, job);
         j->started = false;
         j->left = j->size;
         count_down(net, server, j->rank);
@@ -560,13 +560,13 @@ static void drop_jobs(struct network *net, uint32_t server) {
     }
 }
 
-void bal_net_server_fail(struct network *net, uint32_t server) {
+void bli_net_server_fail(struct network *net, uint32_t server) {
     set_timer(net, server, NULL);
     set_power(net, server, DOWN);
     drop_jobs(net, server);
 }
 
-void bal_net_server_repair(struct network *net, uint32_t server) {
+void bli_net_server_repair(struct network *net, uint32_t server) {
     set_power(net, server, ON);
     if (net->cold)
         net->cold[server] = (struct cold_server){.since = net->now};
@@ -578,22 +578,22 @@ void bal_net_server_repair(struct network *net, uint32_t server) {
         report_idle(net, server, BAL_REPORT_IDLE);
 }
 
-void bal_net_server_fail_or_repair(struct network *net, uint32_t server) {
+void bli_net_server_fail_or_repair(struct network *net, uint32_t server) {
     const bool fails = net->net_server[server].power != DOWN;
-    const struct bal_churn *churn = &net->wire->churn;
+    const struct bli_churn *churn = &net->wire->churn;
     const double mean = fails ? churn->down : churn->up;
     network_schedule(net, net->now + mean * bal_rng_exp(&net->churn),
                      (struct message){.type = CHURN, .server = server});
     if (fails)
-        bal_net_server_fail(net, server);
+        bli_net_server_fail(net, server);
     else
-        bal_net_server_repair(net, server);
+        bli_net_server_repair(net, server);
 }
 
 /* ---- setting up ---- */
 
-enum bal_code bal_net_servers_init(struct network *net) {
-    const struct bal_servers *servers = &net->model->servers;
+enum bal_code bli_net_servers_init(struct network *net) {
+    const struct bli_servers *servers = &net->model->servers;
     const struct system *system = &net->system;
     const uint32_t n = system->servers;
     net->net_server = calloc(n, sizeof *net->net_server);
@@ -626,7 +626,7 @@ enum bal_code bal_net_servers_init(struct network *net) {
     return BAL_OK;
 }
 
-void bal_net_servers_start_timers(struct network *net) {
+void bli_net_servers_start_timers(struct network *net) {
     const struct system *system = &net->system;
     for (uint32_t i = 0; i < system->standby->count; i++)
         set_timer(net, system->standby->slot[i], &net->standby);
@@ -634,7 +634,7 @@ void bal_net_servers_start_timers(struct network *net) {
         set_timer(net, system->setup->slot[i], &net->setup);
 }
 
-void bal_net_servers_fini(struct network *net) {
+void bli_net_servers_fini(struct network *net) {
     free(net->net_server);
     free(net->slots);
     free(net->lane);

@@ -4,14 +4,14 @@
 
 #include "ballast/random.h"
 
-void bal_patience_init(struct patience *patience, const struct bal_dist *dist, uint64_t seed,
+void bli_patience_init(struct patience *patience, const struct bli_dist *dist, uint64_t seed,
                        uint64_t replication) {
     *patience = (struct patience){.dist = dist, .free = PATIENCE_NONE};
     bal_rng_init(&patience->rng, seed, replication, BAL_STREAM_PATIENCE);
 }
 
-void bal_patience_fini(struct patience *patience) {
-    bal_heap_fini(&patience->waiting);
+void bli_patience_fini(struct patience *patience) {
+    bli_heap_fini(&patience->waiting);
     free(patience->waiter);
     patience->waiter = NULL;
 }
@@ -22,7 +22,7 @@ static bool grow_waiters(struct patience *patience) {
     struct waiter *waiter = realloc(patience->waiter, room * sizeof *waiter);
     if (waiter)
         patience->waiter = waiter;
-    if (!waiter || before > UINT32_MAX / 4 || !bal_heap_grow(&patience->waiting, before, room))
+    if (!waiter || before > UINT32_MAX / 4 || !bli_heap_grow(&patience->waiting, before, room))
         return false;
     for (uint32_t i = room; i-- > before;) {
         waiter[i].next = patience->free;
@@ -32,21 +32,21 @@ static bool grow_waiters(struct patience *patience) {
     return true;
 }
 
-uint32_t bal_patience_wait(struct patience *patience, double until, uint32_t where, bool high) {
+uint32_t bli_patience_wait(struct patience *patience, double until, uint32_t where, bool high) {
     if (patience->free == PATIENCE_NONE && !grow_waiters(patience))
         return PATIENCE_NONE;
     const uint32_t number = patience->free;
     struct waiter *waiter = &patience->waiter[number];
     patience->free = waiter->next;
     *waiter = (struct waiter){.where = where, .high = high};
-    bal_heap_insert(&patience->waiting, number, until);
+    bli_heap_insert(&patience->waiting, number, until);
     return number;
 }
 
-void bal_patience_end(struct patience *patience, uint32_t number) {
+void bli_patience_end(struct patience *patience, uint32_t number) {
     struct waiter *waiter = &patience->waiter[number];
     if (!waiter->gone)
-        bal_heap_remove(&patience->waiting, number);
+        bli_heap_remove(&patience->waiting, number);
     waiter->next = patience->free;
     patience->free = number;
 }

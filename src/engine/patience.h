@@ -14,9 +14,9 @@
 #define PATIENCE_NONE UINT32_MAX
 
 struct patience {
-    const struct bal_dist *dist;
+    const struct bli_dist *dist;
     struct bal_rng rng;
-    struct bal_heap waiting; /* when each of them leaves */
+    struct bli_heap waiting; /* when each of them leaves */
     struct waiter {
         uint32_t where; /* it waits: a queue */
         bool high;      /* its class is the high one */
@@ -27,18 +27,18 @@ struct patience {
 };
 
 /* law: the distribution of the time that jobs wait; it must outlive this struct. */
-void bal_patience_init(struct patience *patience, const struct bal_dist *dist, uint64_t seed,
+void bli_patience_init(struct patience *patience, const struct bli_dist *dist, uint64_t seed,
                        uint64_t replication);
-void bal_patience_fini(struct patience *patience);
+void bli_patience_fini(struct patience *patience);
 
 /* How long the next job is going to wait. Drawn for every job that comes, whether it waits or not, so that
  * all policies see the same. */
 static inline double patience_draw(struct patience *patience) {
-    return bal_dist_sample(patience->dist, &patience->rng);
+    return bli_dist_sample(patience->dist, &patience->rng);
 }
 
 /* A job begins to wait; returns its number, or PATIENCE_NONE when there is no memory. */
-uint32_t bal_patience_wait(struct patience *patience, double until, uint32_t where, bool high);
+uint32_t bli_patience_wait(struct patience *patience, double until, uint32_t where, bool high);
 
 /* When the next of them leaves; INFINITY: no job waits. */
 static inline double patience_next(const struct patience *patience) {
@@ -48,7 +48,7 @@ static inline double patience_next(const struct patience *patience) {
 /* The next of them leaves. Returns its entry. */
 static inline const struct waiter *patience_leave(struct patience *patience) {
     const uint32_t number = patience->waiting.slot[0].id;
-    bal_heap_remove(&patience->waiting, number);
+    bli_heap_remove(&patience->waiting, number);
     patience->waiter[number].gone = true;
     return &patience->waiter[number];
 }
@@ -58,6 +58,6 @@ static inline bool patience_is_gone(const struct patience *patience, uint32_t nu
 }
 
 /* Its place in the queue is given up, or its service begins: the number is free. */
-void bal_patience_end(struct patience *patience, uint32_t number);
+void bli_patience_end(struct patience *patience, uint32_t number);
 
 #endif

@@ -42,17 +42,17 @@ struct pooled {
     uint32_t servers, slots; /* of each server */
     double per_speed;        /* 1 / speed of the servers */
     bool powered;            /* servers switch off */
-    const struct bal_dist *size;
-    const struct bal_curve *curve;
+    const struct bli_dist *size;
+    const struct bli_curve *curve;
     double per_max;
-    struct bal_dist standby_law, setup_law;
-    struct bal_arrival_source arrivals;
+    struct bli_dist standby_law, setup_law;
+    struct bli_arrival_source arrivals;
     struct bal_rng sizes, thinning, choices, power;
-    struct bal_queues waiting; /* a single one */
+    struct bli_queues waiting; /* a single one */
     uint32_t wait;             /* jobs in it that have not given up */
     bool patient;              /* do jobs give up? */
     struct patience patience;
-    struct bal_heap completions, timers;
+    struct bli_heap completions, timers;
     struct bal_set *standby, *setup, *off;
     struct bal_set *open;    /* servers with some jobs and a free slot, ... */
     struct bal_set *leaving; /* ... and those that take no more jobs */
@@ -62,13 +62,13 @@ struct pooled {
     uint8_t *kind;           /* ... and its kind */
     bool ruled;              /* the rule decides how many servers are on */
     struct window_autoscaler rule;
-    struct bal_trace_cursor *cursor; /* NULL: jobs are drawn */
-    struct bal_trace_job recorded;   /* the next job; of size 0: there is none */
+    struct bli_trace_cursor *cursor; /* NULL: jobs are drawn */
+    struct bli_trace_job recorded;   /* the next job; of size 0: there is none */
     int64_t first;                   /* time of the first */
     double seconds;                  /* of a nanosecond of the trace */
     struct tally tally;
     struct history history;
-    const struct bal_run *run;
+    const struct bli_run *run;
     struct bal_error *err;
 };
 
@@ -82,15 +82,15 @@ static void enter_standby(struct pooled *p, double now, uint32_t server) {
     bal_set_insert(p->standby, server);
     tally_power_up(&p->tally, now, POWER_STANDBY);
     if (p->powered && isfinite(p->standby_law.mean))
-        bal_heap_insert(&p->timers, server, now + bal_dist_sample(&p->standby_law, &p->power));
+        bli_heap_insert(&p->timers, server, now + bli_dist_sample(&p->standby_law, &p->power));
 }
 
 static void leave_power_state(struct pooled *p, double now, struct bal_set *set, uint32_t server,
                               unsigned state) {
     bal_set_remove(set, server);
     tally_power_down(&p->tally, now, state);
-    if (p->timers.place[server] != BAL_HEAP_ABSENT)
-        bal_heap_remove(&p->timers, server);
+    if (p->timers.place[server] != BLI_HEAP_ABSENT)
+        bli_heap_remove(&p->timers, server);
 }
 
 static void switch_off(struct pooled *p, double now, uint32_t server) {
@@ -103,7 +103,7 @@ static void start_setup(struct pooled *p, double now) {
     bal_set_remove(p->off, server);
     bal_set_insert(p->setup, server);
     tally_power_change(&p->tally, now, POWER_OFF, POWER_SETUP);
-    bal_heap_insert(&p->timers, server, now + bal_dist_sample(&p->setup_law, &p->power));
+    bli_heap_insert(&p->timers, server, now + bli_dist_sample(&p->setup_law, &p->power));
 }
 
 /* Servers that the jobs which wait can fill, the last one perhaps in part. */
@@ -164,7 +164,7 @@ static void start_service(struct pooled *p, double now, uint32_t server, double 
     tally_up(&p->tally, now, p->jobs[server]);
     if (p->slots > 1)
         tally_work_up(&p->tally, now);
-    bal_heap_insert(&p->completions, slot, now + size * p->per_speed);
+    bli_heap_insert(&p->completions, slot, now + size * p->per_speed);
     if (p->jobs[server] == p->slots)
         bal_set_remove(p->open, server);
     else
@@ -192,12 +192,12 @@ static void ask_for_server(struct pooled *p, double now) {
 }
 
 static enum bal_code handle_arrival(struct pooled *p, double now) {
-    if (p->curve->kind != BAL_CURVE_CONSTANT && p->arrivals.first &&
-        bal_rng_uniform(&p->thinning) >= bal_curve_at(p->curve, now) * p->per_max) {
-        bal_arrival_source_drop(&p->arrivals); /* a batch is real as a whole */
+    if (p->curve->kind != BLI_CURVE_CONSTANT && p->arrivals.first &&
+        bal_rng_uniform(&p->thinning) >= bli_curve_at(p->curve, now) * p->per_max) {
+        bli_arrival_source_drop(&p->arrivals); /* a batch is real as a whole */
         return BAL_OK;
     }
-    const double size = p->cursor ? (double)p->recorded.size * 1e-9 : bal_dist_sample(p->size, &p->sizes);
+    const double size = p->cursor ? (double)p->recorded.size * 1e-9 : bli_dist_sample(p->size, &p->sizes);
     const double endures = p->patient ? patience_draw(&p->patience) : INFINITY;
     if (p->ruled)
         window_autoscaler_count(&p->rule, now, 1);
@@ -206,12 +206,12 @@ static enum bal_code handle_arrival(struct pooled *p, double now) {
         tally_join(&p->tally, 1);
         return BAL_OK;
     }
-    union bal_claim_word *item = bal_queues_push(&p->waiting, 0, WORDS);
+    union bli_claim_word *item = bli_queues_push(&p->waiting, 0, WORDS);
     if (!item)
         return BAL_E_MEMORY;
     item[ARRIVAL].real = now;
     item[SIZE].real = size;
-    item[NUMBER].bits = p->patient ? bal_patience_wait(&p->patience, now + endures, 0, false) : 0;
+    item[NUMBER].bits = p->patient ? bli_patience_wait(&p->patience, now + endures, 0, false) : 0;
     if (item[NUMBER].bits == PATIENCE_NONE)
         return BAL_E_MEMORY;
     item[NUMBER].bits |= (uint64_t)p->recorded.kind << 32;
@@ -222,14 +222,14 @@ static enum bal_code handle_arrival(struct pooled *p, double now) {
 }
 
 /* The first job that has not given up; those before it are dropped. */
-static const union bal_claim_word *first_waiting(struct pooled *p) {
+static const union bli_claim_word *first_waiting(struct pooled *p) {
     for (;;) {
-        const union bal_claim_word *head = bal_queues_front(&p->waiting, 0, WORDS);
+        const union bli_claim_word *head = bli_queues_front(&p->waiting, 0, WORDS);
         const uint32_t number = (uint32_t)head[NUMBER].bits;
         if (!p->patient || !patience_is_gone(&p->patience, number))
             return head;
-        bal_patience_end(&p->patience, number);
-        bal_queues_drop(&p->waiting, 0, WORDS);
+        bli_patience_end(&p->patience, number);
+        bli_queues_drop(&p->waiting, 0, WORDS);
     }
 }
 
@@ -245,18 +245,18 @@ static void give_up(struct pooled *p, double now) {
     else
         cancel_excess(p, now);
     for (uint32_t gone = p->wait == 0 ? p->waiting.length[0] : 0; gone > 0; gone--) {
-        bal_patience_end(&p->patience, (uint32_t)bal_queues_front(&p->waiting, 0, WORDS)[NUMBER].bits);
-        bal_queues_drop(&p->waiting, 0, WORDS);
+        bli_patience_end(&p->patience, (uint32_t)bli_queues_front(&p->waiting, 0, WORDS)[NUMBER].bits);
+        bli_queues_drop(&p->waiting, 0, WORDS);
     }
 }
 
 static void serve_head(struct pooled *p, double now, uint32_t server) {
-    const union bal_claim_word *head = first_waiting(p);
+    const union bli_claim_word *head = first_waiting(p);
     const double arrival = head[ARRIVAL].real, size = head[SIZE].real;
     const uint8_t kind = (uint8_t)(head[NUMBER].bits >> 32);
     if (p->patient)
-        bal_patience_end(&p->patience, (uint32_t)head[NUMBER].bits);
-    bal_queues_drop(&p->waiting, 0, WORDS);
+        bli_patience_end(&p->patience, (uint32_t)head[NUMBER].bits);
+    bli_queues_drop(&p->waiting, 0, WORDS);
     p->wait--;
     tally_down(&p->tally, now, WAITING);
     tally_start(&p->tally, &p->tally.all, now - arrival, true);
@@ -292,7 +292,7 @@ static void reuse_server(struct pooled *p, double now, uint32_t server) {
 static void complete_job(struct pooled *p, double now) {
     const uint32_t slot = p->completions.slot[0].id, server = slot / p->slots;
     const double response = now - p->arrival[slot];
-    bal_heap_remove(&p->completions, slot);
+    bli_heap_remove(&p->completions, slot);
     tally_complete(&p->tally, &p->tally.all, response);
     if (p->history.to)
         history_complete(&p->history, &p->tally, p->arrival[slot], response);
@@ -320,7 +320,7 @@ static void run_timer(struct pooled *p, double now) {
 
 /* ---- time ---- */
 
-static double first_of(const struct bal_heap *heap) {
+static double first_of(const struct bli_heap *heap) {
     return heap->count ? heap->slot[0].time : INFINITY;
 }
 
@@ -347,12 +347,12 @@ static void check_state(const struct pooled *p, double now) {
 static enum bal_code advance_time(struct pooled *p, double now) {
     check_state(p, now);
     while (now >= p->tally.slice_end && p->tally.slice < p->tally.slices) {
-        if (!bal_tally_close_slice(&p->tally, 0))
+        if (!bli_tally_close_slice(&p->tally, 0))
             return BAL_E_MEMORY;
         if (tally_done(&p->tally))
             return BAL_E_STOPPED;
     }
-    bal_history_advance(&p->history, &p->tally, p->servers, now);
+    bli_history_advance(&p->history, &p->tally, p->servers, now);
     return tally_is_enough(&p->tally) ? BAL_E_STOPPED : BAL_OK;
 }
 
@@ -365,10 +365,10 @@ static double next_stop(const struct pooled *p) {
 /* The time of the next arrival after `now`; INFINITY: there is none. */
 static enum bal_code next_arrival(struct pooled *p, double now, double *next) {
     if (!p->cursor) {
-        *next = bal_arrival_source_next(&p->arrivals, now);
+        *next = bli_arrival_source_next(&p->arrivals, now);
         return BAL_OK;
     }
-    const enum bal_code code = bal_trace_next(p->cursor, &p->recorded, p->err);
+    const enum bal_code code = bli_trace_next(p->cursor, &p->recorded, p->err);
     const uint64_t since = (uint64_t)p->recorded.time - (uint64_t)p->first; /* may be above 2^63 */
     *next = p->recorded.size > 0 ? (double)since * p->seconds : INFINITY;
     return code;
@@ -389,7 +389,7 @@ static void handle_change(struct pooled *p, double now) {
         give_up(p, now);
         return;
     }
-    bal_window_autoscaler_decide(&p->rule, count_on(p) - p->setup->count);
+    bli_window_autoscaler_decide(&p->rule, count_on(p) - p->setup->count);
     apply_autoscaler(p, now);
 }
 
@@ -406,8 +406,8 @@ static enum bal_code finish_drained(struct pooled *p, double last) {
         code = advance_time(p, end);
     if (code)
         return code;
-    bal_history_advance(&p->history, &p->tally, p->servers, INFINITY);
-    return bal_tally_end(&p->tally, end, 0) ? BAL_E_STOPPED : BAL_E_MEMORY;
+    bli_history_advance(&p->history, &p->tally, p->servers, INFINITY);
+    return bli_tally_end(&p->tally, end, 0) ? BAL_E_STOPPED : BAL_E_MEMORY;
 }
 
 static enum bal_code run_all(struct pooled *p) {
@@ -438,39 +438,39 @@ static enum bal_code run_all(struct pooled *p) {
 
 /* Exponential at the rate of the policy (per mean service time), unless the model has a distribution of its
  * own; without either it takes for ever. */
-static struct bal_dist timer_dist(const struct bal_dist *own, double rate, double unit) {
+static struct bli_dist timer_dist(const struct bli_dist *own, double rate, double unit) {
     if (own->mean > 0)
         return *own;
-    struct bal_dist dist;
-    bal_dist_parse("exp", &dist, NULL);
+    struct bli_dist dist;
+    bli_dist_parse("exp", &dist, NULL);
     if (rate > 0)
-        bal_dist_scale(&dist, unit / rate);
+        bli_dist_scale(&dist, unit / rate);
     else
         dist.mean = INFINITY;
     return dist;
 }
 
-static void set_up_power(struct pooled *p, const struct bal_model *model,
+static void set_up_power(struct pooled *p, const struct bli_model *model,
                          const struct bal_policy_spec *policy) {
-    p->tally.watts = bal_watts_of(&model->watts);
+    p->tally.watts = bli_watts_of(&model->watts);
     p->tally.powered = true;
     p->powered = policy->policy->power != NULL;
     if (!p->powered)
         return;
     const struct bal_power power = policy->policy->power(policy->value);
     const double unit = model->size.mean * p->per_speed;
-    p->standby_law = timer_dist(p->ruled ? &(struct bal_dist){0} : &model->standby, power.standby_rate, unit);
+    p->standby_law = timer_dist(p->ruled ? &(struct bli_dist){0} : &model->standby, power.standby_rate, unit);
     p->setup_law = timer_dist(&model->setup, power.setup_rate, unit);
 }
 
 /* A set-up that no job waits for is cancelled, so those of the start are off. */
-static void set_initial_state(struct pooled *p, const struct bal_start *start) {
+static void set_initial_state(struct pooled *p, const struct bli_start *start) {
     const double most = p->servers;
     const uint32_t busy = (uint32_t)lrint(start->busy * most);
     const uint32_t on = (uint32_t)lrint((start->busy + start->setup + start->off) * most);
     for (uint32_t server = 0; server < p->servers; server++) {
         if (server < busy) {
-            start_service(p, 0, server, 0, bal_dist_sample(p->size, &p->sizes), 0);
+            start_service(p, 0, server, 0, bli_dist_sample(p->size, &p->sizes), 0);
             tally_join(&p->tally, 1);
         } else if (p->powered && server < on) {
             switch_off(p, 0, server);
@@ -488,64 +488,64 @@ static enum bal_code allocate_sets(struct pooled *p) {
             return BAL_E_MEMORY;
         bal_set_init(*sets[i], p->servers);
     }
-    const uint32_t slots = p->servers * p->slots; /* at most BAL_SLOTS_MAX */
+    const uint32_t slots = p->servers * p->slots; /* at most BLI_SLOTS_MAX */
     p->jobs = calloc(p->servers, sizeof *p->jobs);
     p->vacant = malloc(slots * sizeof *p->vacant);
     p->arrival = calloc(slots, sizeof *p->arrival);
     p->kind = calloc(slots, sizeof *p->kind);
-    if (!p->jobs || !p->vacant || !p->arrival || !p->kind || bal_queues_init(&p->waiting, 1, WORDS) ||
-        bal_heap_init(&p->completions, slots) || bal_heap_init(&p->timers, p->servers))
+    if (!p->jobs || !p->vacant || !p->arrival || !p->kind || bli_queues_init(&p->waiting, 1, WORDS) ||
+        bli_heap_init(&p->completions, slots) || bli_heap_init(&p->timers, p->servers))
         return BAL_E_MEMORY;
     for (uint32_t slot = 0; slot < slots; slot++)
         p->vacant[slot] = slot;
-    return bal_history_init(&p->history, p->run->history, p->run->time);
+    return bli_history_init(&p->history, p->run->history, p->run->time);
 }
 
 static enum bal_code set_up_rule(struct pooled *p, const struct bal_policy_spec *policy) {
-    struct bal_window_rule rule;
-    p->ruled = bal_window_rule_of(policy, &rule);
+    struct bli_window_rule rule;
+    p->ruled = bli_window_rule_of(policy, &rule);
     if (!p->ruled)
         return BAL_OK;
     rule.target *= p->slots; /* it is a part of what a server can take */
-    return bal_window_autoscaler_init(&p->rule, &rule, p->servers);
+    return bli_window_autoscaler_init(&p->rule, &rule, p->servers);
 }
 
 static enum bal_code set_up_trace(struct pooled *p) {
-    const struct bal_run *run = p->run;
+    const struct bli_run *run = p->run;
     if (!run->trace)
         return BAL_OK;
-    p->first = bal_trace_info(run->trace)->first;
+    p->first = bli_trace_info(run->trace)->first;
     p->seconds = 1e-9 / (run->speedup > 0 ? run->speedup : 1);
-    const enum bal_code code = bal_trace_cursor_new(run->trace, &p->cursor, p->err);
+    const enum bal_code code = bli_trace_cursor_new(run->trace, &p->cursor, p->err);
     if (!code) /* every policy of a replication sees the same draw */
-        bal_trace_cursor_redraw(p->cursor, &p->arrivals.rng);
+        bli_trace_cursor_redraw(p->cursor, &p->arrivals.rng);
     return code;
 }
 
-static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
+static enum bal_code set_up(struct pooled *p, const struct bli_model *model,
                             const struct bal_policy_spec *policy) {
     const uint64_t seed = p->run->seed, replication = p->run->replication;
-    p->servers = bal_servers_count(&model->servers);
+    p->servers = bli_servers_count(&model->servers);
     p->slots = model->slots > 1 ? model->slots : 1;
     p->per_speed = 1 / model->servers.group[0].speed;
     p->size = &model->size;
     p->curve = &model->curve;
-    p->per_max = 1 / bal_curve_max(&model->curve);
+    p->per_max = 1 / bli_curve_max(&model->curve);
     struct bal_rng arrivals;
     bal_rng_init(&arrivals, seed, replication, BAL_STREAM_ARRIVALS);
-    bal_arrival_source_init(&p->arrivals, &model->arrivals, p->per_max / bal_model_arrival_rate(model),
+    bli_arrival_source_init(&p->arrivals, &model->arrivals, p->per_max / bli_model_arrival_rate(model),
                             &arrivals);
     bal_rng_init(&p->sizes, seed, replication, BAL_STREAM_SIZES);
     bal_rng_init(&p->thinning, seed, replication, BAL_STREAM_THINNING);
     bal_rng_init(&p->choices, seed, replication, BAL_STREAM_POLICY);
     bal_rng_init(&p->power, seed, replication, BAL_STREAM_POWER);
     p->patient = model->patience.mean > 0;
-    bal_patience_init(&p->patience, &model->patience, seed, replication);
+    bli_patience_init(&p->patience, &model->patience, seed, replication);
     enum bal_code code = allocate_sets(p);
     if (!code)
         code = set_up_rule(p, policy);
     if (!code)
-        code = bal_tally_init(&p->tally, p->run, model->size.mean, false);
+        code = bli_tally_init(&p->tally, p->run, model->size.mean, false);
     p->tally.patient = p->patient;
     if (code)
         return bal_fail(p->err, code, "not enough memory for %u servers", p->servers);
@@ -559,14 +559,14 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
 }
 
 static void tear_down(struct pooled *p) {
-    bal_tally_fini(&p->tally);
-    bal_history_fini(&p->history);
-    bal_window_autoscaler_fini(&p->rule);
-    bal_trace_cursor_free(p->cursor);
-    bal_queues_fini(&p->waiting);
-    bal_patience_fini(&p->patience);
-    bal_heap_fini(&p->completions);
-    bal_heap_fini(&p->timers);
+    bli_tally_fini(&p->tally);
+    bli_history_fini(&p->history);
+    bli_window_autoscaler_fini(&p->rule);
+    bli_trace_cursor_free(p->cursor);
+    bli_queues_fini(&p->waiting);
+    bli_patience_fini(&p->patience);
+    bli_heap_fini(&p->completions);
+    bli_heap_fini(&p->timers);
     free(p->standby);
     free(p->setup);
     free(p->off);
@@ -578,8 +578,8 @@ static void tear_down(struct pooled *p) {
     free(p->kind);
 }
 
-enum bal_code bal_engine_pooled(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bli_engine_pooled(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                const struct bli_run *run, struct bli_trial *trial, struct bal_error *err) {
     struct pooled *p = calloc(1, sizeof *p);
     if (!p)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
@@ -594,8 +594,8 @@ enum bal_code bal_engine_pooled(const struct bal_model *model, const struct bal_
     } else if (code == BAL_E_STOPPED && !tally_done(&p->tally)) {
         bal_fail(err, code, "stopped before the end");
     } else if (code == BAL_E_STOPPED) {
-        bal_history_finish(&p->history, &p->tally);
-        bal_tally_finish(&p->tally, p->servers, trial);
+        bli_history_finish(&p->history, &p->tally);
+        bli_tally_finish(&p->tally, p->servers, trial);
         code = BAL_OK;
     }
 out:

@@ -36,7 +36,7 @@ struct prefetch {
 };
 
 static inline struct prefetch prefetch_init(const struct system *system) {
-    const bool worth = bal_queues_bytes(&system->queues) > PREFETCH_MIN_BYTES &&
+    const bool worth = bli_queues_bytes(&system->queues) > PREFETCH_MIN_BYTES &&
                        !(system->features & (HAS_CLASSES | TASKS)) && !system->run->reference;
     const struct bal_set *pool = worth && system->policy->pool ? system->policy->pool(system->state) : NULL;
     return (struct prefetch){.pool = pool && pool->capacity == system->servers ? pool : NULL};
@@ -80,13 +80,13 @@ ALWAYS_INLINE void prefetch_predict_burst(struct prefetch *prefetch, struct pref
 
 /* Fetches the queues of the servers that are at the places of a burst now. */
 ALWAYS_INLINE void prefetch_queues(const struct prefetch *prefetch, const struct prefetch_burst *burst,
-                                   const struct bal_queues *queues, uint32_t words) {
+                                   const struct bli_queues *queues, uint32_t words) {
     const struct bal_set *pool = prefetch->pool;
     for (uint32_t i = 0; i < burst->jobs; i++) {
         const uint32_t server = pool->slot[burst->place[i]];
         __builtin_prefetch(&pool->slot[(size_t)pool->capacity + server]);
         __builtin_prefetch(&queues->length[server]);
-        __builtin_prefetch(bal_queues_ring(queues, server, words));
+        __builtin_prefetch(bli_queues_ring(queues, server, words));
     }
 }
 

@@ -7,9 +7,9 @@
  * memory follows the jobs that are there, not the most that ever were. All operations are O(1) amortised.
  * Lengths lie in one dense array, because that is what dispatch policies look at.
  *
- * An item is `words` 8-byte words, at most BAL_ITEM_MAX, or BAL_STAMP: half a word, a uint32_t. The
+ * An item is `words` 8-byte words, at most BLI_ITEM_MAX, or BLI_STAMP: half a word, a uint32_t. The
  * functions on the hot path take it as an argument so that a constant is folded in; it must be the one given
- * to bal_queues_init. */
+ * to bli_queues_init. */
 #ifndef ENGINE_QUEUES_H
 #define ENGINE_QUEUES_H
 
@@ -23,119 +23,119 @@
 #include <stdint.h>
 #include <string.h>
 
-union bal_claim_word {
+union bli_claim_word {
     double real;
     uint64_t bits;
-    union bal_claim_word *vacant; /* of a free block: the next one */
+    union bli_claim_word *vacant; /* of a free block: the next one */
 };
 
-enum { BAL_STAMP = 0, BAL_ITEM_MAX = 6, BAL_RING_MIN = 8, BAL_RING_MAX = 27 };
+enum { BLI_STAMP = 0, BLI_ITEM_MAX = 6, BLI_RING_MIN = 8, BLI_RING_MAX = 27 };
 
-struct bal_ring {
+struct bli_ring {
     char *block;                      /* of its items: inside or elsewhere */
     _Alignas(uint64_t) uint32_t head; /* the place of the front; also where pointers are short */
-    uint32_t size;                    /* places: what fits inside, or a power of 2 from BAL_RING_MIN on */
+    uint32_t size;                    /* places: what fits inside, or a power of 2 from BLI_RING_MIN on */
     char inside[];                    /* up to the end of its line */
 };
-_Static_assert(sizeof(struct bal_ring) + BAL_ITEM_MAX * sizeof(union bal_claim_word) == BAL_CACHELINE,
+_Static_assert(sizeof(struct bli_ring) + BLI_ITEM_MAX * sizeof(union bli_claim_word) == BLI_CACHELINE,
                "the head of a queue is a cache line");
 
-struct bal_queues {
+struct bli_queues {
     uint32_t count;
     uint32_t words;
     uint32_t *length;
     char *rings;                                    /* one after another, a line each */
-    struct bal_arena arena;                         /* blocks elsewhere */
-    union bal_claim_word *vacant[BAL_RING_MAX + 1]; /* free ones, by log2 of their size */
+    struct bli_arena arena;                         /* blocks elsewhere */
+    union bli_claim_word *vacant[BLI_RING_MAX + 1]; /* free ones, by log2 of their size */
     uint64_t used;                                  /* items in all blocks, also the free ones */
 };
 
-enum bal_code bal_queues_init(struct bal_queues *queues, uint32_t count, uint32_t words);
-void bal_queues_fini(struct bal_queues *queues);
+enum bal_code bli_queues_init(struct bli_queues *queues, uint32_t count, uint32_t words);
+void bli_queues_fini(struct bli_queues *queues);
 
 /* Out of line: exchange the block. Returns false when there is no memory (only growing can fail). */
-bool bal_queues_grow(struct bal_queues *queues, uint32_t i);
-void bal_queues_shrink(struct bal_queues *queues, uint32_t i);
+bool bli_queues_grow(struct bli_queues *queues, uint32_t i);
+void bli_queues_shrink(struct bli_queues *queues, uint32_t i);
 
-ALWAYS_INLINE uint32_t bal_item_bytes(uint32_t words) {
-    return words == BAL_STAMP ? sizeof(uint32_t) : words * (uint32_t)sizeof(union bal_claim_word);
+ALWAYS_INLINE uint32_t bli_item_bytes(uint32_t words) {
+    return words == BLI_STAMP ? sizeof(uint32_t) : words * (uint32_t)sizeof(union bli_claim_word);
 }
 
 /* The line of a queue: its bytes, and the items that fit inside. */
-ALWAYS_INLINE uint32_t bal_ring_line(uint32_t words) {
-    return words == BAL_STAMP ? BAL_CACHELINE / 2 : BAL_CACHELINE;
+ALWAYS_INLINE uint32_t bli_ring_line(uint32_t words) {
+    return words == BLI_STAMP ? BLI_CACHELINE / 2 : BLI_CACHELINE;
 }
 
-ALWAYS_INLINE uint32_t bal_ring_inside(uint32_t words) {
-    return (bal_ring_line(words) - (uint32_t)sizeof(struct bal_ring)) / bal_item_bytes(words);
+ALWAYS_INLINE uint32_t bli_ring_inside(uint32_t words) {
+    return (bli_ring_line(words) - (uint32_t)sizeof(struct bli_ring)) / bli_item_bytes(words);
 }
 
 /* What all of them take while they are short. */
-static inline uint64_t bal_queues_bytes(const struct bal_queues *queues) {
-    return queues->count * (uint64_t)(bal_ring_line(queues->words) + sizeof *queues->length);
+static inline uint64_t bli_queues_bytes(const struct bli_queues *queues) {
+    return queues->count * (uint64_t)(bli_ring_line(queues->words) + sizeof *queues->length);
 }
 
-ALWAYS_INLINE union bal_claim_word *bal_item_in(char *block, uint32_t place, uint32_t words) {
-    return (union bal_claim_word *)(void *)(block + (size_t)place * bal_item_bytes(words));
+ALWAYS_INLINE union bli_claim_word *bli_item_in(char *block, uint32_t place, uint32_t words) {
+    return (union bli_claim_word *)(void *)(block + (size_t)place * bli_item_bytes(words));
 }
 
-ALWAYS_INLINE struct bal_ring *bal_queues_ring(const struct bal_queues *queues, uint32_t i, uint32_t words) {
-    return (struct bal_ring *)(void *)(queues->rings + (size_t)i * bal_ring_line(words));
+ALWAYS_INLINE struct bli_ring *bli_queues_ring(const struct bli_queues *queues, uint32_t i, uint32_t words) {
+    return (struct bli_ring *)(void *)(queues->rings + (size_t)i * bli_ring_line(words));
 }
 
 /* The item k places behind the front. Behind the last one there may be anything, but never memory that was
  * not set: the front of an empty queue can be read where that saves a branch. */
-ALWAYS_INLINE union bal_claim_word *bal_queues_at(const struct bal_queues *queues, uint32_t i, uint32_t words,
+ALWAYS_INLINE union bli_claim_word *bli_queues_at(const struct bli_queues *queues, uint32_t i, uint32_t words,
                                                   uint32_t k) {
-    const struct bal_ring *ring = bal_queues_ring(queues, i, words);
+    const struct bli_ring *ring = bli_queues_ring(queues, i, words);
     const uint32_t place = ring->head + k;
-    return bal_item_in(ring->block, place < ring->size ? place : place - ring->size, words);
+    return bli_item_in(ring->block, place < ring->size ? place : place - ring->size, words);
 }
 
 /* The same with k = 0. */
-ALWAYS_INLINE union bal_claim_word *bal_queues_front(const struct bal_queues *queues, uint32_t i,
+ALWAYS_INLINE union bli_claim_word *bli_queues_front(const struct bli_queues *queues, uint32_t i,
                                                      uint32_t words) {
-    const struct bal_ring *ring = bal_queues_ring(queues, i, words);
-    return bal_item_in(ring->block, ring->head, words);
+    const struct bli_ring *ring = bli_queues_ring(queues, i, words);
+    return bli_item_in(ring->block, ring->head, words);
 }
 
 /* Adds one item at the back; the caller writes it. NULL when there is no memory. */
-ALWAYS_INLINE union bal_claim_word *bal_queues_push(struct bal_queues *queues, uint32_t i, uint32_t words) {
+ALWAYS_INLINE union bli_claim_word *bli_queues_push(struct bli_queues *queues, uint32_t i, uint32_t words) {
     const uint32_t length = queues->length[i];
-    if (__builtin_expect(length == bal_queues_ring(queues, i, words)->size, 0) && !bal_queues_grow(queues, i))
+    if (__builtin_expect(length == bli_queues_ring(queues, i, words)->size, 0) && !bli_queues_grow(queues, i))
         return NULL;
     queues->length[i] = length + 1;
-    return bal_queues_at(queues, i, words, length);
+    return bli_queues_at(queues, i, words, length);
 }
 
 /* Moves the back item of a queue that is not empty to its front. The place in front of the front is free, or,
  * in a full ring, that of the back item itself. */
-ALWAYS_INLINE void bal_queues_back_to_front(struct bal_queues *queues, uint32_t i, uint32_t words) {
-    struct bal_ring *ring = bal_queues_ring(queues, i, words);
-    const union bal_claim_word *back = bal_queues_at(queues, i, words, queues->length[i] - 1);
+ALWAYS_INLINE void bli_queues_back_to_front(struct bli_queues *queues, uint32_t i, uint32_t words) {
+    struct bli_ring *ring = bli_queues_ring(queues, i, words);
+    const union bli_claim_word *back = bli_queues_at(queues, i, words, queues->length[i] - 1);
     ring->head = (ring->head > 0 ? ring->head : ring->size) - 1;
-    memmove(bal_queues_front(queues, i, words), back, bal_item_bytes(words));
+    memmove(bli_queues_front(queues, i, words), back, bli_item_bytes(words));
 }
 
 /* A block of `size` items with fewer than this is exchanged for a smaller one; never what is inside, whose
  * quarter is below 2. */
-ALWAYS_INLINE uint32_t bal_ring_sparse(uint32_t size) {
+ALWAYS_INLINE uint32_t bli_ring_sparse(uint32_t size) {
     return size / 4 & ~1u;
 }
 
 /* Drops the front / the back item of a queue that is not empty. */
-ALWAYS_INLINE void bal_queues_drop(struct bal_queues *queues, uint32_t i, uint32_t words) {
-    struct bal_ring *ring = bal_queues_ring(queues, i, words);
+ALWAYS_INLINE void bli_queues_drop(struct bli_queues *queues, uint32_t i, uint32_t words) {
+    struct bli_ring *ring = bli_queues_ring(queues, i, words);
     const uint32_t length = --queues->length[i], next = ring->head + 1;
     ring->head = next < ring->size ? next : 0;
-    if (__builtin_expect(length < bal_ring_sparse(ring->size), 0))
-        bal_queues_shrink(queues, i);
+    if (__builtin_expect(length < bli_ring_sparse(ring->size), 0))
+        bli_queues_shrink(queues, i);
 }
 
-ALWAYS_INLINE void bal_queues_drop_back(struct bal_queues *queues, uint32_t i, uint32_t words) {
+ALWAYS_INLINE void bli_queues_drop_back(struct bli_queues *queues, uint32_t i, uint32_t words) {
     const uint32_t length = --queues->length[i];
-    if (__builtin_expect(length < bal_ring_sparse(bal_queues_ring(queues, i, words)->size), 0))
-        bal_queues_shrink(queues, i);
+    if (__builtin_expect(length < bli_ring_sparse(bli_queues_ring(queues, i, words)->size), 0))
+        bli_queues_shrink(queues, i);
 }
 
 #endif

@@ -43,12 +43,12 @@ struct slotted {
     uint32_t *jobs;         /* Q_i, what the policy sees */
     uint32_t *capacity;     /* s_i of this slot */
     uint64_t *front;        /* the first run of each server that has jobs: slot << 32 | jobs */
-    struct bal_queues runs; /* those behind it */
+    struct bli_queues runs; /* those behind it */
     uint32_t *sender;       /* of the first run: which dispatcher; where there are several */
     uint64_t queue;         /* sum of the Q_i */
 
-    const struct bal_model *model;
-    struct bal_batch batch;
+    const struct bli_model *model;
+    struct bli_batch batch;
     struct bal_rng arrivals, service, network;
 
     const struct bal_policy *policy;
@@ -58,7 +58,7 @@ struct slotted {
     bool reporting;
     double *speed; /* mean capacity of each server, for policies that ask for work */
 
-    const struct bal_run *run;
+    const struct bli_run *run;
     uint64_t slot;
     uint64_t asked;     /* dispatchers, by servers, for their tokens */
     uint32_t preloaded; /* servers that start with jobs */
@@ -130,7 +130,7 @@ static enum bal_code close_slice(struct slotted *s) {
     uint64_t probes = s->asked;
     for (uint32_t d = 0; d < s->dispatchers; d++)
         probes += s->dispatcher[d].fleet.probes;
-    return bal_tally_close_slice(&s->tally, probes) ? BAL_OK : BAL_E_MEMORY;
+    return bli_tally_close_slice(&s->tally, probes) ? BAL_OK : BAL_E_MEMORY;
 }
 
 /* ---- a slot ---- */
@@ -149,7 +149,7 @@ static inline enum bal_code enqueue_jobs(struct slotted *s, uint32_t server, uin
         if (many)
             s->sender[server] = sender;
     } else {
-        union bal_claim_word *back = bal_queues_push(&s->runs, server, many ? 2 : 1);
+        union bli_claim_word *back = bli_queues_push(&s->runs, server, many ? 2 : 1);
         if (__builtin_expect(!back, 0))
             return BAL_E_MEMORY;
         back->bits = run;
@@ -197,7 +197,7 @@ static enum bal_code arrive_at_many(struct slotted *s, uint32_t count) {
     for (uint32_t d = 0; d < s->dispatchers; d++)
         s->dispatcher[d].job.count = 0;
     for (uint32_t i = 0; i < count; i++)
-        s->dispatcher[bal_dispatchers_draw(&s->model->network.dispatchers, &s->network)].job.count++;
+        s->dispatcher[bli_dispatchers_draw(&s->model->network.dispatchers, &s->network)].job.count++;
     for (uint32_t d = 0; d < s->dispatchers; d++)
         if (s->dispatcher[d].job.count)
             call_policy(s, &s->dispatcher[d]);
@@ -211,7 +211,7 @@ static enum bal_code arrive_at_many(struct slotted *s, uint32_t count) {
 }
 
 static inline enum bal_code handle_arrivals(struct slotted *s, bool many) {
-    const uint32_t count = bal_batch_sample(&s->batch, &s->arrivals);
+    const uint32_t count = bli_batch_sample(&s->batch, &s->arrivals);
     if (count == 0)
         return BAL_OK;
     if (many)
@@ -223,12 +223,12 @@ static inline enum bal_code handle_arrivals(struct slotted *s, bool many) {
 }
 
 static void draw_capacities(struct slotted *s) {
-    const struct bal_servers *servers = &s->model->servers;
+    const struct bli_servers *servers = &s->model->servers;
     uint32_t *capacity = s->capacity;
     for (unsigned g = 0; g < servers->groups; g++) {
-        const struct bal_group *group = &servers->group[g];
-        if (group->capacity.kind != BAL_BATCH_NONE)
-            bal_batch_sample_many(&group->capacity, &s->service, capacity, group->count);
+        const struct bli_group *group = &servers->group[g];
+        if (group->capacity.kind != BLI_BATCH_NONE)
+            bli_batch_sample_many(&group->capacity, &s->service, capacity, group->count);
         capacity += group->count;
     }
 }
@@ -250,11 +250,11 @@ static inline void dequeue_jobs(struct slotted *s, uint32_t server, uint32_t cou
         count -= jobs;
         if (s->runs.length[server] == 0)
             return;
-        const union bal_claim_word *next = bal_queues_front(&s->runs, server, many ? 2 : 1);
+        const union bli_claim_word *next = bli_queues_front(&s->runs, server, many ? 2 : 1);
         s->front[server] = next->bits;
         if (many)
             s->sender[server] = (uint32_t)next[1].bits;
-        bal_queues_drop(&s->runs, server, many ? 2 : 1);
+        bli_queues_drop(&s->runs, server, many ? 2 : 1);
         if (count == 0)
             return;
     }
@@ -366,7 +366,7 @@ static double expected_work(struct bal_fleet *fleet, uint32_t server) {
 /* ---- setting up ---- */
 
 static void set_up_servers(struct slotted *s) {
-    const struct bal_servers *servers = &s->model->servers;
+    const struct bli_servers *servers = &s->model->servers;
     uint32_t server = 0;
     for (unsigned g = 0; g < servers->groups; g++)
         for (uint32_t i = 0; i < servers->group[g].count; i++, server++) {
@@ -428,10 +428,10 @@ static void send_initial_reports(struct slotted *s) {
 
 /* Jobs that a server begins with. */
 static uint32_t first_jobs(const struct slotted *s, uint32_t server) {
-    const struct bal_start *start = &s->model->start;
+    const struct bli_start *start = &s->model->start;
     if (s->run->initial)
         return s->run->initial[server];
-    return server < (uint32_t)lrint(start->busy * s->servers) ? bal_start_jobs(start) : 0;
+    return server < (uint32_t)lrint(start->busy * s->servers) ? bli_start_jobs(start) : 0;
 }
 
 static enum bal_code set_up(struct slotted *s, const struct bal_policy_spec *policy) {
@@ -441,7 +441,7 @@ static enum bal_code set_up(struct slotted *s, const struct bal_policy_spec *pol
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
     s->speed = needs_work ? malloc(s->servers * sizeof *s->speed) : NULL;
     if (!s->jobs || !s->capacity || !s->front || (needs_work && !s->speed) || set_up_dispatchers(s, policy) ||
-        bal_queues_init(&s->runs, s->servers, s->dispatchers > 1 ? 2 : 1))
+        bli_queues_init(&s->runs, s->servers, s->dispatchers > 1 ? 2 : 1))
         return BAL_E_MEMORY;
     set_up_servers(s);
     bal_rng_init(&s->arrivals, s->run->seed, s->run->replication, BAL_STREAM_ARRIVALS);
@@ -451,17 +451,17 @@ static enum bal_code set_up(struct slotted *s, const struct bal_policy_spec *pol
     for (uint32_t server = 0; server < s->servers && !code; server++)
         if (first_jobs(s, server) > 0) { /* arrived in slot 0 */
             code = enqueue_jobs(s, server, first_jobs(s, server),
-                                bal_dispatchers_draw(&s->model->network.dispatchers, &s->network),
+                                bli_dispatchers_draw(&s->model->network.dispatchers, &s->network),
                                 s->dispatchers > 1);
             s->preloaded++;
         }
     send_initial_reports(s);
-    return code ? code : bal_tally_init_slotted(&s->tally, s->run); /* counts from here on */
+    return code ? code : bli_tally_init_slotted(&s->tally, s->run); /* counts from here on */
 }
 
 static void tear_down(struct slotted *s) {
-    bal_tally_fini(&s->tally);
-    bal_queues_fini(&s->runs);
+    bli_tally_fini(&s->tally);
+    bli_queues_fini(&s->runs);
     for (uint32_t d = 0; s->dispatcher && d < s->dispatchers; d++) {
         free(s->dispatcher[d].fleet.shares);
         free(s->dispatcher[d].state);
@@ -475,15 +475,15 @@ static void tear_down(struct slotted *s) {
     free(s->jobs);
 }
 
-enum bal_code bal_engine_slotted(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                 const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bli_engine_slotted(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                 const struct bli_run *run, struct bli_trial *trial, struct bal_error *err) {
     struct slotted *s = calloc(1, sizeof *s);
     if (!s)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
     s->model = model;
     s->run = run;
-    s->servers = bal_servers_count(&model->servers);
-    enum bal_code code = bal_model_batch(model, &s->batch, err);
+    s->servers = bli_servers_count(&model->servers);
+    enum bal_code code = bli_model_batch(model, &s->batch, err);
     if (code)
         goto out;
     code = set_up(s, policy);
@@ -497,7 +497,7 @@ enum bal_code bal_engine_slotted(const struct bal_model *model, const struct bal
     else if (!tally_done(&s->tally))
         code = bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     else
-        bal_tally_finish(&s->tally, s->servers, trial);
+        bli_tally_finish(&s->tally, s->servers, trial);
 out:
     tear_down(s);
     free(s);

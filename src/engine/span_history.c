@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The history of a run: allocating it, advancing from span to span, and filling in struct bal_history. */
+/* The history of a run: allocating it, advancing from span to span, and filling in struct bli_history. */
 #include "engine/span_history.h"
 
 #include <stdlib.h>
 
-enum bal_code bal_history_init(struct history *history, struct bal_history *to, double time) {
+enum bal_code bli_history_init(struct history *history, struct bli_history *to, double time) {
     *history = (struct history){.to = to, .time = time};
     if (!to)
         return BAL_OK;
@@ -16,17 +16,17 @@ enum bal_code bal_history_init(struct history *history, struct bal_history *to, 
     return history->responses ? BAL_OK : BAL_E_MEMORY;
 }
 
-void bal_history_fini(struct history *history) {
+void bli_history_fini(struct history *history) {
     if (history->own)
         free(history->responses);
     history->responses = NULL;
 }
 
-void bal_history_advance(struct history *history, const struct tally *tally, uint32_t servers, double now) {
+void bli_history_advance(struct history *history, const struct tally *tally, uint32_t servers, double now) {
     while (history_next(history) <= now && isfinite(history_next(history))) {
         const size_t span = history->closed;
         const double end = history_end(history, span);
-        const double energy = bal_tally_energy(tally, servers, end);
+        const double energy = bli_tally_energy(tally, servers, end);
         const double width = end - (span > 0 ? history_end(history, span - 1) : 0);
         history->to->watts[span] = (energy - history->energy) / width;
         history->energy = energy;
@@ -34,9 +34,9 @@ void bal_history_advance(struct history *history, const struct tally *tally, uin
     }
 }
 
-void bal_history_finish(struct history *history, const struct tally *tally) {
+void bli_history_finish(struct history *history, const struct tally *tally) {
     for (size_t span = 0; history->to && span < history->to->spans; span++) {
         history->to->response[span] /= history->to->jobs[span]; /* NaN where there are none */
-        history->to->p99[span] = bal_histogram_quantile(&history->responses[span], 0.99) / tally->per_unit;
+        history->to->p99[span] = bli_histogram_quantile(&history->responses[span], 0.99) / tally->per_unit;
     }
 }

@@ -49,13 +49,13 @@ static inline void count_served(struct stealing *s, uint32_t server, uint64_t sl
     s->settled[server] = last;
     count_lengths(s, end - last, end - done - 1);
     while (done < last) {
-        union bal_claim_word *run = bal_queues_front(&s->runs, server, 1);
+        union bli_claim_word *run = bli_queues_front(&s->runs, server, 1);
         const uint32_t arrival = (uint32_t)(run->bits >> 32), jobs = (uint32_t)run->bits;
         const uint64_t left = last - done, served = left < jobs ? left : jobs;
         count_finished(s, (uint32_t)done + 1 - arrival + 1, served);
         done += served;
         if (served == jobs)
-            bal_queues_drop(&s->runs, server, 1);
+            bli_queues_drop(&s->runs, server, 1);
         else
             run->bits -= served;
     }
@@ -92,12 +92,12 @@ static void flush_lengths(struct stealing *s) {
     s->sum = 0;
 }
 
-enum bal_code bal_stealing_close_slice(struct stealing *s) {
+enum bal_code bli_stealing_close_slice(struct stealing *s) {
     for (uint32_t server = 0; server < s->servers; server++)
         count_served(s, server, s->slot);
     flush_finished(s);
     flush_lengths(s);
-    return bal_tally_close_slice(&s->tally, s->tally.totals.requests) ? BAL_OK : BAL_E_MEMORY;
+    return bli_tally_close_slice(&s->tally, s->tally.totals.requests) ? BAL_OK : BAL_E_MEMORY;
 }
 
 /* ---- step 1: jobs ---- */
@@ -111,12 +111,12 @@ static enum bal_code add_jobs(struct stealing *s, uint32_t server, uint64_t jobs
         return BAL_E_MEMORY;
     s->end[server] += jobs;
     const uint32_t runs = s->runs.length[server];
-    union bal_claim_word *back = runs ? bal_queues_at(&s->runs, server, 1, runs - 1) : NULL;
+    union bli_claim_word *back = runs ? bli_queues_at(&s->runs, server, 1, runs - 1) : NULL;
     if (back && back->bits >> 32 == (uint32_t)s->slot) {
         back->bits += jobs;
         return BAL_OK;
     }
-    back = bal_queues_push(&s->runs, server, 1);
+    back = bli_queues_push(&s->runs, server, 1);
     if (!back)
         return BAL_E_MEMORY;
     back->bits = s->slot << 32 | jobs;
@@ -221,7 +221,7 @@ static enum bal_code generate_jobs(struct stealing *s) {
     for (uint32_t base = 0; base < s->servers; base += 64) {
         const uint32_t left = s->servers - base;
         const uint64_t flips = left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
-        s->made[base / 64] = bal_bernoulli_draw(&s->coin, &s->arrivals, flips);
+        s->made[base / 64] = bli_bernoulli_draw(&s->coin, &s->arrivals, flips);
         s->created += (uint64_t)__builtin_popcountll(s->made[base / 64]);
     }
     switch (s->model->placement.kind) {
@@ -295,27 +295,27 @@ static uint32_t find_victims(struct stealing *s, uint32_t askers) {
 
 /* The last jobs of one queue become another, which was empty. */
 static bool move_jobs(struct stealing *s, uint32_t from, uint32_t to, uint32_t jobs) {
-    struct bal_queues *runs = &s->runs;
+    struct bli_queues *runs = &s->runs;
     uint32_t i = runs->length[from], left = jobs; /* run i - 1 gives what is left, those behind it all */
-    while ((uint32_t)bal_queues_at(runs, from, 1, i - 1)->bits < left)
-        left -= (uint32_t)bal_queues_at(runs, from, 1, --i)->bits;
-    const uint64_t parted = bal_queues_at(runs, from, 1, i - 1)->bits;
-    union bal_claim_word *back = bal_queues_push(runs, to, 1);
+    while ((uint32_t)bli_queues_at(runs, from, 1, i - 1)->bits < left)
+        left -= (uint32_t)bli_queues_at(runs, from, 1, --i)->bits;
+    const uint64_t parted = bli_queues_at(runs, from, 1, i - 1)->bits;
+    union bli_claim_word *back = bli_queues_push(runs, to, 1);
     if (!back)
         return false;
     back->bits = parted >> 32 << 32 | left;
     for (uint32_t k = i; k < runs->length[from]; k++) {
-        back = bal_queues_push(runs, to, 1);
+        back = bli_queues_push(runs, to, 1);
         if (!back)
             return false;
-        back->bits = bal_queues_at(runs, from, 1, k)->bits;
+        back->bits = bli_queues_at(runs, from, 1, k)->bits;
     }
     while (runs->length[from] > i)
-        bal_queues_drop_back(runs, from, 1);
+        bli_queues_drop_back(runs, from, 1);
     if (left == (uint32_t)parted)
-        bal_queues_drop_back(runs, from, 1);
+        bli_queues_drop_back(runs, from, 1);
     else
-        bal_queues_at(runs, from, 1, i - 1)->bits -= left;
+        bli_queues_at(runs, from, 1, i - 1)->bits -= left;
     return true;
 }
 
@@ -339,11 +339,11 @@ enum { AHEAD = 8, QUEUE_AHEAD = 4 };
 static inline void prefetch_server(const struct stealing *s, uint32_t server) {
     __builtin_prefetch(&s->settled[server]);
     __builtin_prefetch(&s->runs.length[server]);
-    __builtin_prefetch(bal_queues_ring(&s->runs, server, 1));
+    __builtin_prefetch(bli_queues_ring(&s->runs, server, 1));
 }
 
 static inline void prefetch_queue(const struct stealing *s, uint32_t server) {
-    __builtin_prefetch(bal_queues_front(&s->runs, server, 1));
+    __builtin_prefetch(bli_queues_front(&s->runs, server, 1));
 }
 
 static bool steal_from_all(struct stealing *s, uint32_t victims) {
@@ -364,7 +364,7 @@ static bool steal_from_all(struct stealing *s, uint32_t victims) {
     return true;
 }
 
-enum bal_code bal_stealing_step(struct stealing *s) {
+enum bal_code bli_stealing_step(struct stealing *s) {
     s->slot++;
     const enum bal_code code = generate_jobs(s);
     if (code)
@@ -376,7 +376,7 @@ enum bal_code bal_stealing_step(struct stealing *s) {
     s->tally.totals.steals += victims;
     s->served += s->servers - askers + victims; /* step 4: all that are not empty */
     s->sum += stealing_queue(s);
-    bal_histogram_add(&s->tally.load, (double)stealing_queue(s));
+    bli_histogram_add(&s->tally.load, (double)stealing_queue(s));
     return BAL_OK;
 }
 
@@ -421,7 +421,7 @@ static enum bal_code set_up_queues(struct stealing *s, const uint32_t *initial) 
     for (uint32_t server = 0; server < s->servers; server++) {
         if (initial[server] == 0)
             continue;
-        union bal_claim_word *run = bal_queues_push(&s->runs, server, 1);
+        union bli_claim_word *run = bli_queues_push(&s->runs, server, 1);
         if (!run)
             return BAL_E_MEMORY;
         run->bits = initial[server];
@@ -431,16 +431,16 @@ static enum bal_code set_up_queues(struct stealing *s, const uint32_t *initial) 
     return BAL_OK;
 }
 
-enum bal_code bal_stealing_init(struct stealing *s, const struct bal_model *model,
-                                const struct bal_run *run) {
+enum bal_code bli_stealing_init(struct stealing *s, const struct bli_model *model,
+                                const struct bli_run *run) {
     memset(s, 0, sizeof *s);
-    s->servers = bal_servers_count(&model->servers);
+    s->servers = bli_servers_count(&model->servers);
     s->model = model;
-    s->coin = bal_bernoulli_make(model->load);
+    s->coin = bli_bernoulli_make(model->load);
     bal_rng_init(&s->arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&s->places, run->seed, run->replication, BAL_STREAM_PLACES);
     bal_rng_init(&s->choices, run->seed, run->replication, BAL_STREAM_STEALING);
-    enum bal_code code = bal_tally_init_slotted(&s->tally, run);
+    enum bal_code code = bli_tally_init_slotted(&s->tally, run);
     s->tally.stealing = true;
     s->end = calloc(s->servers, sizeof *s->end);
     s->settled = calloc(s->servers, sizeof *s->settled);
@@ -451,15 +451,15 @@ enum bal_code bal_stealing_init(struct stealing *s, const struct bal_model *mode
     if (!code && (!s->end || !s->settled || !s->steal_request || !s->stolen_from || !s->asker || !s->victim))
         code = BAL_E_MEMORY;
     if (!code)
-        code = bal_queues_init(&s->runs, s->servers, 1);
+        code = bli_queues_init(&s->runs, s->servers, 1);
     if (!code && run->initial)
         code = set_up_queues(s, run->initial);
     return code ? code : set_up_generators(s);
 }
 
-void bal_stealing_fini(struct stealing *s) {
-    bal_tally_fini(&s->tally);
-    bal_queues_fini(&s->runs);
+void bli_stealing_fini(struct stealing *s) {
+    bli_tally_fini(&s->tally);
+    bli_queues_fini(&s->runs);
     free(s->victim);
     free(s->asker);
     free(s->steal_request);
@@ -471,25 +471,25 @@ void bal_stealing_fini(struct stealing *s) {
     free(s->end);
 }
 
-static enum bal_code run_all(struct stealing *s, const struct bal_run *run) {
+static enum bal_code run_all(struct stealing *s, const struct bli_run *run) {
     enum bal_code code = BAL_OK;
     while (!code && !tally_done(&s->tally) && !(run->stop && *run->stop)) {
         const uint64_t end = (uint64_t)s->tally.slice_end;
         while (!code && s->slot < end)
-            code = bal_stealing_step(s);
+            code = bli_stealing_step(s);
         if (!code)
-            code = bal_stealing_close_slice(s);
+            code = bli_stealing_close_slice(s);
     }
     return code;
 }
 
-enum bal_code bal_engine_stealing(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                  const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bli_engine_stealing(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                  const struct bli_run *run, struct bli_trial *trial, struct bal_error *err) {
     (void)policy; /* there is one, and it has no parameters */
     struct stealing *s = malloc(sizeof *s);
     if (!s)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
-    enum bal_code code = bal_stealing_init(s, model, run);
+    enum bal_code code = bli_stealing_init(s, model, run);
     if (!code)
         code = run_all(s, run);
     if (code && s->slot == 0)
@@ -500,8 +500,8 @@ enum bal_code bal_engine_stealing(const struct bal_model *model, const struct ba
     else if (!tally_done(&s->tally))
         code = bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     else
-        bal_tally_finish(&s->tally, s->servers, trial);
-    bal_stealing_fini(s);
+        bli_tally_finish(&s->tally, s->servers, trial);
+    bli_stealing_fini(s);
     free(s);
     return code;
 }

@@ -46,11 +46,11 @@ struct stealing {
     uint64_t slot;     /* the current one, or the last */
     uint64_t *end;     /* with which slot a server is empty: after `slot` it has end - slot jobs, or none */
     uint64_t *settled; /* up to which slot its services are counted */
-    struct bal_queues runs; /* its jobs, but for those: arrival slot << 32 | jobs, slots modulo 2^32 */
+    struct bli_queues runs; /* its jobs, but for those: arrival slot << 32 | jobs, slots modulo 2^32 */
 
-    const struct bal_model *model;
+    const struct bli_model *model;
     struct bal_rng arrivals, places, choices;
-    struct bal_bernoulli coin;
+    struct bli_bernoulli coin;
     uint64_t *made;    /* jobs of this slot, a bit for each generator */
     uint32_t *place;   /* `walk`: where each generator is */
     struct site *site; /* `hosts` and `map` */
@@ -71,15 +71,15 @@ struct stealing {
     struct tally tally;
 };
 
-/* The model must have passed bal_simulate_check. On failure, too, it has to be torn down. */
-enum bal_code bal_stealing_init(struct stealing *s, const struct bal_model *model, const struct bal_run *run);
-void bal_stealing_fini(struct stealing *s);
+/* The model must have passed bli_simulate_check. On failure, too, it has to be torn down. */
+enum bal_code bli_stealing_init(struct stealing *s, const struct bli_model *model, const struct bli_run *run);
+void bli_stealing_fini(struct stealing *s);
 
 /* One slot, in O(servers). Fails only without memory; the chain must not be used after that. */
-enum bal_code bal_stealing_step(struct stealing *s);
+enum bal_code bli_stealing_step(struct stealing *s);
 
 /* Closes the slice that ends with this slot. */
-enum bal_code bal_stealing_close_slice(struct stealing *s);
+enum bal_code bli_stealing_close_slice(struct stealing *s);
 
 /* Jobs of a server after the last slot, and of all. */
 static inline uint64_t stealing_length(const struct stealing *s, uint32_t server) {

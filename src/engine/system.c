@@ -12,8 +12,8 @@
 
 static uint32_t find_shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
     const struct system *system = fleet->host;
-    const struct bal_length_index *index = &system->length_index;
-    const uint32_t ties = bal_length_index_ties(index, fleet->length[index->order[0]]);
+    const struct bli_length_index *index = &system->length_index;
+    const uint32_t ties = bli_length_index_ties(index, fleet->length[index->order[0]]);
     return index->order[ties > 1 ? bal_rng_below(rng, ties) : 0];
 }
 
@@ -21,7 +21,7 @@ static uint32_t find_shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
 
 static uint32_t find_best_own(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
     struct system *system = fleet->host;
-    return bal_ranking_best(&system->ranking, fleet, rule, rng);
+    return bli_ranking_best(&system->ranking, fleet, rule, rng);
 }
 
 static uint32_t find_fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
@@ -30,7 +30,7 @@ static uint32_t find_fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
 
 static uint32_t draw_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
     const struct system *system = fleet->host;
-    return bal_weights_draw(&system->weights, rng);
+    return bli_weights_draw(&system->weights, rng);
 }
 
 /* Servers of the start that are ahead of a share of the fleet. */
@@ -38,22 +38,22 @@ static uint32_t servers_below(const struct system *system, double share) {
     return (uint32_t)lrint(share * system->servers);
 }
 
-uint32_t bal_system_first_jobs(const struct system *system, uint32_t server) {
+uint32_t bli_system_first_jobs(const struct system *system, uint32_t server) {
     const uint32_t *initial = system->run->initial;
     if (initial)
         return initial[server];
-    return server < servers_below(system, system->start.busy) ? bal_start_jobs(&system->start) : 0;
+    return server < servers_below(system, system->start.busy) ? bli_start_jobs(&system->start) : 0;
 }
 
 static enum bal_code set_up_policy(struct system *system, const struct bal_policy_spec *spec,
                                    const struct bal_policy_context *setting) {
-    system->state = bal_cacheline_alloc(bal_policy_size(spec, setting) + 1, 1);
+    system->state = bli_cacheline_alloc(bal_policy_size(spec, setting) + 1, 1);
     if (!system->state)
         return BAL_E_MEMORY;
     bal_policy_init(spec, setting, system->state);
     /* The dispatcher knows the state in which servers start: those reports cost nothing. */
     for (uint32_t server = 0; server < system->servers; server++) {
-        if (bal_system_first_jobs(system, server) > system_room(system, system->features))
+        if (bli_system_first_jobs(system, server) > system_room(system, system->features))
             continue;
         const bool on = !(system->features & POWER_SWITCHING) || bal_set_contains(system->standby, server);
         const bool setup = !on && bal_set_contains(system->setup, server);
@@ -67,19 +67,19 @@ static enum bal_code set_up_policy(struct system *system, const struct bal_polic
 }
 
 /* Are there servers that may not be chosen for a while? */
-static bool may_close(const struct bal_model *model, const struct bal_run *run) {
-    return run->failing > 0 || (bal_failures_happen(&model->failures) && !model->failures.unseen);
+static bool may_close(const struct bli_model *model, const struct bli_run *run) {
+    return run->failing > 0 || (bli_failures_happen(&model->failures) && !model->failures.unseen);
 }
 
-static unsigned features_of(const struct bal_model *model, const struct bal_policy_spec *spec,
-                            const struct bal_run *run) {
+static unsigned features_of(const struct bli_model *model, const struct bal_policy_spec *spec,
+                            const struct bli_run *run) {
     const struct bal_policy *policy = spec->policy;
     const unsigned flags = bal_policy_flags(spec);
     unsigned features = 0;
     if (flags & BAL_NEEDS_INDEX && !run->reference && !may_close(model, run)) /* the index knows no closed
                                                                                * servers
                                                                                */
-        features |= flags & BAL_NEEDS_OWN && bal_model_is_weighted(model) ? WEIGHT_INDEX : LENGTH_INDEX;
+        features |= flags & BAL_NEEDS_OWN && bli_model_is_weighted(model) ? WEIGHT_INDEX : LENGTH_INDEX;
     if (flags & BAL_NEEDS_RESPONSES)
         features |= RESPONSES_SEEN;
     if (policy->wants & BAL_WANTS_LOAD && policy->load_share)
@@ -91,7 +91,7 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
     if (policy->wants & BAL_WANTS_IDLE)
         features |= IDLE_REPORTS;
     const bool bounded = model->backlog > 0 && flags & BAL_MAY_HOLD;
-    if (bounded || (policy->wants & BAL_WANTS_STILL_IDLE && bal_model_reports_renew(model)))
+    if (bounded || (policy->wants & BAL_WANTS_STILL_IDLE && bli_model_reports_renew(model)))
         features |= RARE;
     if (policy->wants & BAL_WANTS_STILL_IDLE && !(features & RARE))
         features |= POISSON_IDLE_REPORTS;
@@ -101,25 +101,25 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= POWER_SWITCHING;
     if (model->buffer > 0)
         features |= FINITE_BUFFERS;
-    if (model->curve.kind != BAL_CURVE_CONSTANT)
+    if (model->curve.kind != BLI_CURVE_CONSTANT)
         features |= VARYING_RATE;
     if (model->tasks > 1)
         features |= TASKS;
-    if (bal_model_shares(model))
+    if (bli_model_shares(model))
         features |= PROCESSOR_SHARING;
-    if (model->discipline == BAL_DISCIPLINE_LIFO)
+    if (model->discipline == BLI_DISCIPLINE_LIFO)
         features |= LAST_FIRST;
-    if (model->slots > 1 && model->slots != BAL_SLOTS_ALL)
+    if (model->slots > 1 && model->slots != BLI_SLOTS_ALL)
         features |= MULTISERVER;
     if (model->patience.mean > 0)
         features |= ABANDONMENT | MULTISERVER;
-    if (bal_failures_happen(&model->failures))
+    if (bli_failures_happen(&model->failures))
         features |= REPAIRABLE | MULTISERVER;
     if (model->steal.kind != BAL_STEAL_NONE)
         features |= STEALING;
     if (run->trace)
         features |= TRACE_JOBS;
-    else if (!bal_arrivals_are_poisson(&model->arrivals))
+    else if (!bli_arrivals_are_poisson(&model->arrivals))
         features |= NON_POISSON;
     if (run->history)
         features |= TIME_SERIES;
@@ -130,10 +130,10 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
     if (!model->classes)
         return features;
     features |= model->class_count > 2 ? HAS_CLASSES | GRADED : HAS_CLASSES;
-    const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
-    if (discipline != BAL_DISCIPLINE_FIFO)
+    const enum bli_discipline discipline = bli_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
+    if (discipline != BLI_DISCIPLINE_FIFO)
         features |= CLASS_QUEUES;
-    if (discipline == BAL_DISCIPLINE_NONPREEMPTIVE)
+    if (discipline == BLI_DISCIPLINE_NONPREEMPTIVE)
         features |= NONPREEMPTIVE;
     return features;
 }
@@ -154,15 +154,15 @@ static enum bal_code set_up_slots(struct system *system, uint32_t words) {
 static enum bal_code set_up_queues(struct system *system, uint32_t words) {
     const uint32_t servers = system->servers;
     const unsigned features = system->features;
-    enum bal_code code = bal_queues_init(&system->queues, system_lanes(system, features) * servers,
+    enum bal_code code = bli_queues_init(&system->queues, system_lanes(system, features) * servers,
                                          item_words(words, features));
     if (!code && features & LENGTH_INDEX)
-        code = bal_length_index_init(&system->length_index, servers);
+        code = bli_length_index_init(&system->length_index, servers);
     if (code)
         return code;
     system->length = features & (CLASS_QUEUES | MULTISERVER) ? calloc(servers, sizeof *system->length)
                                                              : system->queues.length;
-    system->large = bal_queues_bytes(&system->queues) > LARGE_FLEET;
+    system->large = bli_queues_bytes(&system->queues) > LARGE_FLEET;
     system->urgent = features & HAS_CLASSES ? calloc(servers, sizeof *system->urgent) : NULL;
     system->upto = features & GRADED ? calloc((size_t)servers * system->classes, sizeof *system->upto) : NULL;
     system->serving = features & NONPREEMPTIVE ? calloc(servers, sizeof *system->serving) : NULL;
@@ -182,12 +182,12 @@ static enum bal_code set_up_queues(struct system *system, uint32_t words) {
 /* Of the servers that begin without jobs the first are in set-up, the next off, as given by the start, and
  * the others stand by. One that begins with jobs stands by until they join. */
 static void begin_power(struct system *system) {
-    const struct bal_start *start = &system->start;
+    const struct bli_start *start = &system->start;
     const uint32_t busy = servers_below(system, start->busy);
     uint32_t setup = servers_below(system, start->busy + start->setup) - busy;
     uint32_t off = servers_below(system, start->busy + start->setup + start->off) - busy - setup;
     for (uint32_t server = 0; server < system->servers; server++) {
-        const bool idle = bal_system_first_jobs(system, server) == 0;
+        const bool idle = bli_system_first_jobs(system, server) == 0;
         if (idle && setup > 0) {
             setup--;
             bal_set_insert(system->setup, server);
@@ -204,14 +204,14 @@ static void begin_power(struct system *system) {
     system->began_setup = system->setup->count;
 }
 
-static enum bal_code set_up_power(struct system *system, const struct bal_model *model,
+static enum bal_code set_up_power(struct system *system, const struct bli_model *model,
                                   const struct bal_policy_spec *policy) {
-    system->tally.watts = bal_watts_of(&model->watts);
+    system->tally.watts = bli_watts_of(&model->watts);
     if (!(system->features & POWER_SWITCHING))
         return BAL_OK;
     system->tally.powered = true;
     const struct bal_power power = policy->policy->power(policy->value);
-    const double mean_speed = bal_servers_capacity(&model->servers) / system->servers;
+    const double mean_speed = bli_servers_capacity(&model->servers) / system->servers;
     const double unit = model->size.mean / mean_speed; /* a mean service time */
     system->standby_rate = model->standby.mean > 0 ? 1 / model->standby.mean : power.standby_rate / unit;
     system->setup_rate = model->setup.mean > 0 ? 1 / model->setup.mean : power.setup_rate / unit;
@@ -248,7 +248,7 @@ static enum bal_code set_up_fleet(struct system *system, bool closes) {
         system->features & ASYNC_PROBES ? calloc(system->servers, sizeof *system->latency_ewma) : NULL;
     if (system->features & ASYNC_PROBES && !system->latency_ewma)
         return BAL_E_MEMORY;
-    if (weighed && bal_ranking_init(&system->ranking, &system->fleet))
+    if (weighed && bli_ranking_init(&system->ranking, &system->fleet))
         return BAL_E_MEMORY;
     if (system->features & TASKS) {
         system->fleet.shares = malloc(system->servers * sizeof *system->fleet.shares);
@@ -278,7 +278,7 @@ static void fetch_lengths(const struct system *system, const uint32_t *drawn) {
  * predicted. */
 static void fetch_shortest(const struct system *system, const uint32_t *drawn) {
     const uint32_t *const length = system->length, draws = system->draws;
-    const struct bal_queues *const queues = &system->queues;
+    const struct bli_queues *const queues = &system->queues;
     const uint32_t words = queues->words;
     for (const uint32_t *end = drawn + DRAWN_BURST * draws; drawn < end; drawn += draws) {
         uint64_t best = (uint64_t)length[drawn[0]] << 32 | drawn[0];
@@ -286,13 +286,13 @@ static void fetch_shortest(const struct system *system, const uint32_t *drawn) {
             const uint64_t other = (uint64_t)length[drawn[i]] << 32 | drawn[i];
             best = other < (best & ~(uint64_t)UINT32_MAX) ? other : best; /* the first of several */
         }
-        __builtin_prefetch(bal_queues_ring(queues, (uint32_t)best, words));
+        __builtin_prefetch(bli_queues_ring(queues, (uint32_t)best, words));
         if (system->prefetch_base)
             __builtin_prefetch(system->prefetch_base + (uint32_t)best * system->prefetch_size);
     }
 }
 
-void bal_system_draw(struct system *system) {
+void bli_system_draw(struct system *system) {
     const uint32_t job = system->job_drawn;
     if (job % (DRAWN_JOBS / 2) == 0)
         draw_for_jobs(system, (job + DRAWN_JOBS / 2) % DRAWN_JOBS);
@@ -311,7 +311,7 @@ static void set_up_draws(struct system *system, const struct bal_policy_spec *po
     draw_for_jobs(system, 0);
 }
 
-void bal_system_draw_ranks(struct system *system) {
+void bli_system_draw_ranks(struct system *system) {
     struct bal_rng local = system->class_rng;
     for (unsigned i = 0; i < RANKS; i++) {
         const double u = bal_rng_uniform(&local);
@@ -324,8 +324,8 @@ void bal_system_draw_ranks(struct system *system) {
     system->rank_drawn = 0;
 }
 
-static void set_up_classes(struct system *system, const struct bal_model *model) {
-    system->classes = bal_model_classes(model);
+static void set_up_classes(struct system *system, const struct bli_model *model) {
+    system->classes = bli_model_classes(model);
     system->below[0] = model->high;
     for (uint32_t i = 1; i + 1 < model->class_count; i++)
         system->below[i] = system->below[i - 1] + model->share[i];
@@ -333,35 +333,35 @@ static void set_up_classes(struct system *system, const struct bal_model *model)
 }
 
 static void set_next_stop(struct system *system) {
-    const struct bal_path *path = system->run->path;
+    const struct bli_path *path = system->run->path;
     system->next_stop = fmin(system->tally.slice_end, history_next(&system->history));
     if (path && system->sampled < path->times && path->time[system->sampled] < system->next_stop)
         system->next_stop = path->time[system->sampled];
 }
 
 /* Can the number of events so far take the place of time? */
-static bool can_count(const struct system *system, const struct bal_run *run, double rate) {
+static bool can_count(const struct system *system, const struct bli_run *run, double rate) {
     const double events = rate * run->time;
     return events >= COUNTED_MIN && events < COUNTED_MAX && !(system->features & NEEDS_CLOCK) && !run->path &&
            !run->watch && !run->timed;
 }
 
-enum bal_code bal_system_init(struct system *system, const struct bal_model *model,
-                              const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
+enum bal_code bli_system_init(struct system *system, const struct bli_model *model,
+                              const struct bal_policy_spec *policy, const struct bli_run *run, uint32_t words,
                               double rate, struct bal_error *err) {
     memset(system, 0, sizeof *system);
-    const struct bal_policy_context setting = {bal_servers_count(&model->servers), model->load};
+    const struct bal_policy_context setting = {bli_servers_count(&model->servers), model->load};
     system->servers = setting.servers;
     system->policy = policy->policy;
     system->run = run;
     system->features = features_of(model, policy, run);
     if (can_count(system, run, rate))
         system->features |= COUNTED;
-    system->slots = model->slots > 1 && model->slots != BAL_SLOTS_ALL ? model->slots : 1;
+    system->slots = model->slots > 1 && model->slots != BLI_SLOTS_ALL ? model->slots : 1;
     system->holds = model->backlog > 0 && bal_policy_flags(policy) & BAL_MAY_HOLD;
     system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
     set_up_classes(system, model);
-    const double mean_speed = bal_servers_capacity(&model->servers) / setting.servers;
+    const double mean_speed = bli_servers_capacity(&model->servers) / setting.servers;
     system->per_unit = mean_speed / model->size.mean;
     system->load_share = bal_policy_load_share(policy);
     system->report_rate = bal_policy_report_rate(policy, &setting) * mean_speed / model->size.mean;
@@ -372,24 +372,24 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->report_left = system->features & POISSON_IDLE_REPORTS ? bal_rng_exp(&system->report_rng) : 0;
     bal_rng_init(&system->thinning_rng, run->seed, run->replication, BAL_STREAM_THINNING);
     system->curve = &model->curve;
-    system->per_max = 1 / bal_curve_max(&model->curve);
+    system->per_max = 1 / bli_curve_max(&model->curve);
     system->buffer = model->buffer;
     system->start = model->start;
     enum bal_code code = set_up_queues(system, words);
     if (!code)
         set_up_draws(system, policy);
-    if (!code && bal_model_is_weighted(model))
-        code = bal_weights_init(&system->weights, model);
+    if (!code && bli_model_is_weighted(model))
+        code = bli_weights_init(&system->weights, model);
     if (!code)
         code = set_up_slots(system, words);
     if (!code)
         code = set_up_fleet(system, may_close(model, run));
     if (!code)
-        code = bal_tally_init(&system->tally, run, model->size.mean, system->classes);
+        code = bli_tally_init(&system->tally, run, model->size.mean, system->classes);
     if (system->features & COUNTED)
-        bal_tally_count_events(&system->tally, rate);
+        bli_tally_count_events(&system->tally, rate);
     if (!code && system->features & TIME_SERIES)
-        code = bal_history_init(&system->history, run->history, run->time);
+        code = bli_history_init(&system->history, run->history, run->time);
     system->tally.slots = system->features & PROCESSOR_SHARING ? 1 : system->slots; /* else a server is busy
                                                                                      */
     system->tally.stealing = system->features & STEALING;
@@ -403,22 +403,22 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     set_next_stop(system);
     if (!code)
         return BAL_OK;
-    bal_system_fini(system);
+    bli_system_fini(system);
     return bal_fail(err, BAL_E_MEMORY, "not enough memory for %u servers", setting.servers);
 }
 
-void bal_system_fini(struct system *system) {
+void bli_system_fini(struct system *system) {
     if (system->length != system->queues.length)
         free(system->length);
-    bal_queues_fini(&system->queues);
-    bal_length_index_fini(&system->length_index);
+    bli_queues_fini(&system->queues);
+    bli_length_index_fini(&system->length_index);
     if (system->weights.of)
-        bal_weights_fini(&system->weights);
+        bli_weights_fini(&system->weights);
     if (system->ranking.tree)
-        bal_ranking_fini(&system->ranking);
-    bal_tally_fini(&system->tally);
+        bli_ranking_fini(&system->ranking);
+    bli_tally_fini(&system->tally);
     if (system->history.to)
-        bal_history_fini(&system->history);
+        bli_history_fini(&system->history);
     free(system->in_slot);
     free(system->vacant);
     free(system->urgent);
@@ -434,10 +434,10 @@ void bal_system_fini(struct system *system) {
     system->state = NULL;
 }
 
-enum bal_code bal_system_begin(struct system *system,
+enum bal_code bli_system_begin(struct system *system,
                                enum bal_code (*join)(struct system *system, uint32_t server)) {
     for (uint32_t server = 0; server < system->servers; server++)
-        for (uint32_t i = 0; i < bal_system_first_jobs(system, server); i++) {
+        for (uint32_t i = 0; i < bli_system_first_jobs(system, server); i++) {
             system_draw_class(system, system->features);
             const enum bal_code code = join(system, server);
             if (code)
@@ -446,11 +446,11 @@ enum bal_code bal_system_begin(struct system *system,
     return BAL_OK;
 }
 
-void bal_system_sample(struct system *system, double now) {
-    const struct bal_path *path = system->run->path;
+void bli_system_sample(struct system *system, double now) {
+    const struct bli_path *path = system->run->path;
     const struct tally *tally = &system->tally;
     if (system->history.to)
-        bal_history_advance(&system->history, tally, system->servers, now);
+        bli_history_advance(&system->history, tally, system->servers, now);
     for (; path && system->sampled < path->times && path->time[system->sampled] <= now; system->sampled++) {
         double *row = path->fraction + system->sampled * path->levels;
         for (size_t i = 0; i < path->levels; i++)
@@ -464,14 +464,14 @@ void bal_system_sample(struct system *system, double now) {
     }
 }
 
-enum bal_code bal_system_advance(struct system *system, double now) {
+enum bal_code bli_system_advance(struct system *system, double now) {
     struct tally *tally = &system->tally;
-    bal_system_sample(system, now);
+    bli_system_sample(system, now);
     while (now >= tally->slice_end) {
-        if (!bal_tally_close_slice(tally, system->fleet.probes))
+        if (!bli_tally_close_slice(tally, system->fleet.probes))
             return BAL_E_MEMORY;
         if (tally_done(tally)) {
-            bal_system_sample(system, INFINITY); /* the last time may lie a rounding error behind the last
+            bli_system_sample(system, INFINITY); /* the last time may lie a rounding error behind the last
                                                     slice */
             return BAL_E_STOPPED;
         }
@@ -484,12 +484,12 @@ enum bal_code bal_system_advance(struct system *system, double now) {
     return BAL_OK;
 }
 
-enum bal_code bal_system_drained(struct system *system, double now) {
-    const enum bal_code code = bal_system_advance(system, now);
+enum bal_code bli_system_drained(struct system *system, double now) {
+    const enum bal_code code = bli_system_advance(system, now);
     if (code)
         return code;
-    bal_system_sample(system, INFINITY);
-    return bal_tally_end(&system->tally, now, system->fleet.probes) ? BAL_E_STOPPED : BAL_E_MEMORY;
+    bli_system_sample(system, INFINITY);
+    return bli_tally_end(&system->tally, now, system->fleet.probes) ? BAL_E_STOPPED : BAL_E_MEMORY;
 }
 
 /* A server reports at most twice for each job that starts it: when it has run out of work or has been set up,
@@ -503,26 +503,26 @@ static void check_reports(struct system *system) {
     system->now = system->tally.end;
     if (system->features & POWER_SWITCHING && !system->unbounded_reports &&
         totals->reports > most * jobs + system->began_on + 2 * system->began_setup)
-        bal_system_internal_error(system, "servers have sent more reports than jobs can cause");
+        bli_system_internal_error(system, "servers have sent more reports than jobs can cause");
 }
 
-enum bal_code bal_system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
+enum bal_code bli_system_end(struct system *system, enum bal_code code, struct bli_trial *trial,
                              struct bal_error *err) {
     if (code == BAL_E_MEMORY)
         return bal_fail(err, code, "not enough memory: the queues of %u servers hold %lld jobs",
-                        system->servers, (long long)bal_tally_queue(&system->tally));
+                        system->servers, (long long)bli_tally_queue(&system->tally));
     if (code != BAL_E_STOPPED) /* recorded jobs that cannot be read: *err says why */
         return code;
     if (!tally_done(&system->tally))
         return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     check_reports(system);
     if (system->history.to)
-        bal_history_finish(&system->history, &system->tally);
-    bal_tally_finish(&system->tally, system->servers, trial);
+        bli_history_finish(&system->history, &system->tally);
+    bli_tally_finish(&system->tally, system->servers, trial);
     return BAL_OK;
 }
 
-_Noreturn void bal_system_internal_error(const struct system *system, const char *what) {
+_Noreturn void bli_system_internal_error(const struct system *system, const char *what) {
     fprintf(stderr,
             "ballast: internal error: %s (policy %s, seed %llu, replication %llu, simulation time %.17g)\n",
             what, system->policy->name, (unsigned long long)system->run->seed,

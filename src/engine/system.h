@@ -97,7 +97,7 @@ struct system {
     struct bal_rng rng;  /* the policy's */
     uint32_t draws;      /* of servers that are made ahead for each job; 0: the policy draws itself */
     uint32_t job_drawn;  /* of the jobs in the circle, the next one */
-    uint32_t drawn_step; /* bal_system_draw comes before each so many of them, a power of 2 */
+    uint32_t drawn_step; /* bli_system_draw comes before each so many of them, a power of 2 */
     uint32_t drawn[DRAWN_JOBS * DRAWS_MAX];
     bool large;                /* the queues do not fit into the cache: they are fetched in time */
     const char *prefetch_base; /* what the engine keeps for each server, fetched with its queue; NULL: nothing
@@ -106,33 +106,33 @@ struct system {
     struct bal_job job;
     uint64_t kind_tag; /* JOB_GROUPS: of the job that arrives */
     struct bal_fleet fleet;
-    struct bal_queues queues; /* one for each server; where CLASS_QUEUES one for each class: of two the high
+    struct bli_queues queues; /* one for each server; where CLASS_QUEUES one for each class: of two the high
                                * jobs of server s are in 2 s. Where MULTISERVER only those that wait; the
                                * others have a slot. */
     uint32_t *length;         /* jobs at each server */
     uint32_t *urgent;         /* of these, high ones (HAS_CLASSES) */
     uint32_t classes;         /* of jobs */
     uint32_t *upto; /* of the jobs at server s those of rank r or more urgent, at s classes + r (GRADED) */
-    struct bal_move move[BAL_JOB_CLASSES_MAX]; /* jobs that give way (GRADED) */
+    struct bal_move move[BLI_JOB_CLASSES_MAX]; /* jobs that give way (GRADED) */
     uint8_t *serving;                          /* rank in service (NONPREEMPTIVE, but not MULTISERVER) */
     /* MULTISERVER: slot i of server s is s slots + i. As many jobs as there are, up to the number of slots,
      * are in service. */
     uint32_t slots;
-    union bal_claim_word *in_slot; /* the job in each slot */
+    union bli_claim_word *in_slot; /* the job in each slot */
     uint32_t *vacant;              /* for each server: its free slots, first in its row of `slots` places */
-    struct bal_length_index length_index;
+    struct bli_length_index length_index;
     struct weights weights;
     struct ranking ranking; /* WEIGHT_INDEX */
     struct bal_set *idle;   /* POISSON_IDLE_REPORTS */
     double report_rate;     /* of each idle server */
     double report_left;     /* what is left of the exponential after which one of them reports */
     struct bal_rng report_rng, class_rng;
-    double below[BAL_JOB_CLASSES_MAX]; /* shares of a class and all more urgent ones, but for the last class
+    double below[BLI_JOB_CLASSES_MAX]; /* shares of a class and all more urgent ones, but for the last class
                                         */
     uint8_t rank[RANKS]; /* of coming jobs, and the next of them: drawn ahead, so that the draws overlap */
     unsigned rank_drawn;
     uint32_t buffer;
-    struct bal_start start;
+    struct bli_start start;
     /* POWER_SWITCHING: servers that stand by and those in set-up; with rates these clocks have no memory, so
      * that one draw serves all of them. The event engine, where the distributions may be any, keeps timers of
      * its own and leaves the rates 0. */
@@ -147,15 +147,15 @@ struct system {
     struct bal_rng power_rng;
     void (*power_timer)(struct system *system, uint32_t server, double now, unsigned state); /* NULL: the
                                                                                                 rates hold */
-    const struct bal_curve *curve;
+    const struct bli_curve *curve;
     double per_max; /* 1 / its largest value */
     struct bal_rng thinning_rng;
     struct tally tally;
     struct history history;
-    double next_stop; /* when the loop must call bal_system_advance: the end of a slice or of a span of the
+    double next_stop; /* when the loop must call bli_system_advance: the end of a slice or of a span of the
                        * history, or a time of the path */
     size_t sampled;   /* times of the path that have passed */
-    const struct bal_run *run;
+    const struct bli_run *run;
     double now;
     double per_unit;      /* 1 / a mean service time, the unit of the policy's times */
     double load_share;    /* LOAD_REPORTS: of the completions after which a server reports its load */
@@ -167,76 +167,76 @@ struct system {
 /* words: size of a queued item without the tag. rate: at which events come, if nothing else decides when;
  * time may then be counted in them (COUNTED). The system must stay where it is: the policy's view of it
  * points inside. */
-enum bal_code bal_system_init(struct system *system, const struct bal_model *model,
-                              const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
+enum bal_code bli_system_init(struct system *system, const struct bli_model *model,
+                              const struct bal_policy_spec *policy, const struct bli_run *run, uint32_t words,
                               double rate, struct bal_error *err);
-void bal_system_fini(struct system *system);
+void bli_system_fini(struct system *system);
 
 /* Jobs that a server begins with. */
-uint32_t bal_system_first_jobs(const struct system *system, uint32_t server);
+uint32_t bli_system_first_jobs(const struct system *system, uint32_t server);
 
 /* Puts the jobs there that the run begins with, one by one with the engine's own function. */
-enum bal_code bal_system_begin(struct system *system,
+enum bal_code bli_system_begin(struct system *system,
                                enum bal_code (*join)(struct system *system, uint32_t server));
 
 /* Time has reached `now`, past next_stop, and what happens then has not happened yet: notes the path and
  * closes as many slices as that takes. BAL_OK: go on; otherwise the run is over: tally_done() returns whether
  * it is complete. */
-enum bal_code bal_system_advance(struct system *system, double now);
+enum bal_code bli_system_advance(struct system *system, double now);
 
 /* The last recorded job has left, and `now` is not before the end of the run: closes what is open. */
-enum bal_code bal_system_drained(struct system *system, double now);
+enum bal_code bli_system_drained(struct system *system, double now);
 
 /* Notes the present state for all times of the path and spans of the history up to now. Events that happen
  * inside a step of the loop call it first, so that the path shows what was there before them. */
-void bal_system_sample(struct system *system, double now);
+void bli_system_sample(struct system *system, double now);
 
 /* Before the next drawn_step jobs: draws and fetches what lies ahead of them. */
-void bal_system_draw(struct system *system);
+void bli_system_draw(struct system *system);
 
 /* Draws the ranks of the next RANKS jobs. */
-void bal_system_draw_ranks(struct system *system);
+void bli_system_draw_ranks(struct system *system);
 
 /* Handles the code that the loop returned: fills in *trial if the run is complete, otherwise sets *err, which
  * is set already for codes other than BAL_E_MEMORY and BAL_E_STOPPED. */
-enum bal_code bal_system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
+enum bal_code bli_system_end(struct system *system, enum bal_code code, struct bli_trial *trial,
                              struct bal_error *err);
 
 /* An internal error: stops with a message that names the trial. */
-_Noreturn void bal_system_internal_error(const struct system *system, const char *what);
+_Noreturn void bli_system_internal_error(const struct system *system, const char *what);
 
 ALWAYS_INLINE uint32_t item_words(uint32_t words, unsigned features) {
-    return features & COUNTED ? BAL_STAMP
+    return features & COUNTED ? BLI_STAMP
                               : words + (features & (HAS_CLASSES | JOB_GROUPS | ABANDONMENT) ? 1 : 0);
 }
 
-ALWAYS_INLINE uint64_t *item_tag(union bal_claim_word *item, uint32_t words) {
+ALWAYS_INLINE uint64_t *item_tag(union bli_claim_word *item, uint32_t words) {
     return &item[words - 1].bits;
 }
 
-ALWAYS_INLINE uint32_t *item_stamp(union bal_claim_word *item) {
+ALWAYS_INLINE uint32_t *item_stamp(union bli_claim_word *item) {
     return (uint32_t *)(void *)item;
 }
 
 ALWAYS_INLINE uint32_t tag_rank(uint64_t tag) {
-    return (uint32_t)(tag >> TAG_RANK) & (BAL_JOB_CLASSES_MAX - 1);
+    return (uint32_t)(tag >> TAG_RANK) & (BLI_JOB_CLASSES_MAX - 1);
 }
 
 /* Its rank, and whether its service has begun. */
-ALWAYS_INLINE uint32_t item_flags(union bal_claim_word *item, uint32_t words) {
-    return words == BAL_STAMP ? *item_stamp(item) & STAMP_TAG : (uint32_t)*item_tag(item, words);
+ALWAYS_INLINE uint32_t item_flags(union bli_claim_word *item, uint32_t words) {
+    return words == BLI_STAMP ? *item_stamp(item) & STAMP_TAG : (uint32_t)*item_tag(item, words);
 }
 
-ALWAYS_INLINE void item_start(union bal_claim_word *item, uint32_t words, bool real) {
-    if (words == BAL_STAMP)
+ALWAYS_INLINE void item_start(union bli_claim_word *item, uint32_t words, bool real) {
+    if (words == BLI_STAMP)
         *item_stamp(item) |= (uint32_t)real * TAG_STARTED;
     else
         *item_tag(item, words) |= (uint64_t)real * TAG_STARTED;
 }
 
 /* How long it has been there. */
-ALWAYS_INLINE double item_age(union bal_claim_word *item, uint32_t words, double now) {
-    if (words == BAL_STAMP)
+ALWAYS_INLINE double item_age(union bli_claim_word *item, uint32_t words, double now) {
+    if (words == BLI_STAMP)
         return (double)(int32_t)((uint32_t)(int32_t)now - (*item_stamp(item) >> STAMP_EVENT));
     return now - item[0].real;
 }
@@ -284,7 +284,7 @@ ALWAYS_INLINE void system_stand_by(struct system *system, double now, uint32_t s
 ALWAYS_INLINE void system_leave_standby(struct system *system, double now, uint32_t server) {
     if (!bal_set_remove(system->standby, server)) {
         system->now = now;
-        bal_system_internal_error(system, "the policy sent a job to a server that is off");
+        bli_system_internal_error(system, "the policy sent a job to a server that is off");
     }
     tally_power_down(&system->tally, now, POWER_STANDBY);
     if (system->power_timer)
@@ -298,7 +298,7 @@ ALWAYS_INLINE void system_wake(struct system *system, double now, uint32_t serve
     if (server >= system->servers || system->length[server] > 0 ||
         bal_set_contains(system->standby, server) || !bal_set_insert(system->setup, server)) {
         system->now = now;
-        bal_system_internal_error(system, "the policy woke a server that is not off");
+        bli_system_internal_error(system, "the policy woke a server that is not off");
     }
     tally_power_change(&system->tally, now, POWER_OFF, POWER_SETUP);
     if (system->power_timer)
@@ -318,7 +318,7 @@ ALWAYS_INLINE void system_abort_setup(struct system *system, double now) {
     system->fleet.aborts = false;
     if (server >= system->servers || !bal_set_remove(system->setup, server)) {
         system->now = now;
-        bal_system_internal_error(system, "the policy aborted the set-up of a server that is in none");
+        bli_system_internal_error(system, "the policy aborted the set-up of a server that is in none");
     }
     tally_power_change(&system->tally, now, POWER_SETUP, POWER_OFF);
     if (system->power_timer)
@@ -357,10 +357,10 @@ ALWAYS_INLINE bool system_count_up(struct system *system, double now, uint32_t s
                        system->urgent[server] += rank == 0);
     for (uint32_t r = rank; features & GRADED && r < system->classes; r++)
         system->upto[server * system->classes + r]++;
-    if (features & LENGTH_INDEX && !bal_length_index_increment(&system->length_index, server, before))
+    if (features & LENGTH_INDEX && !bli_length_index_increment(&system->length_index, server, before))
         return false;
     if (features & WEIGHT_INDEX)
-        bal_ranking_change(&system->ranking, &system->fleet, server);
+        bli_ranking_change(&system->ranking, &system->fleet, server);
     if (features & POISSON_IDLE_REPORTS && before == system_room(system, features))
         bal_set_remove(system->idle, server);
     if (features & RARE && system->report_timer && before == system_room(system, features))
@@ -383,9 +383,9 @@ ALWAYS_INLINE uint32_t system_count_down(struct system *system, double now, uint
         system->upto[server * system->classes + r]--;
     tally_down(&system->tally, now, left + 1);
     if (features & LENGTH_INDEX)
-        bal_length_index_decrement(&system->length_index, server, left + 1);
+        bli_length_index_decrement(&system->length_index, server, left + 1);
     if (features & WEIGHT_INDEX)
-        bal_ranking_change(&system->ranking, &system->fleet, server);
+        bli_ranking_change(&system->ranking, &system->fleet, server);
     if (features & POISSON_IDLE_REPORTS && left == system_room(system, features))
         bal_set_insert(system->idle, server);
     if (features & RARE && system->report_timer && left == system_room(system, features))
@@ -400,10 +400,10 @@ ALWAYS_INLINE uint32_t system_count_down(struct system *system, double now, uint
 }
 
 /* Adds a job at the back of a server's queue; NULL when there is no memory. */
-ALWAYS_INLINE union bal_claim_word *system_push(struct system *system, double now, uint32_t server,
+ALWAYS_INLINE union bli_claim_word *system_push(struct system *system, double now, uint32_t server,
                                                 uint32_t rank, uint32_t words, unsigned features) {
-    union bal_claim_word *item =
-        bal_queues_push(&system->queues, lane_of(system, server, rank, features), words);
+    union bli_claim_word *item =
+        bli_queues_push(&system->queues, lane_of(system, server, rank, features), words);
     if (__builtin_expect(!item, 0) || !system_count_up(system, now, server, rank, features))
         return NULL;
     if (features & (HAS_CLASSES | JOB_GROUPS | ABANDONMENT) && !(features & COUNTED))
@@ -413,7 +413,7 @@ ALWAYS_INLINE union bal_claim_word *system_push(struct system *system, double no
 
 /* The service of a job begins, or goes on. When `real` is false nothing happens, but without a branch, which
  * could not be predicted. */
-ALWAYS_INLINE void system_serve(struct system *system, double now, union bal_claim_word *item, uint32_t words,
+ALWAYS_INLINE void system_serve(struct system *system, double now, union bli_claim_word *item, uint32_t words,
                                 bool real) {
     const uint32_t flags = item_flags(item, words);
     const bool begins = real & !(flags & TAG_STARTED);
@@ -428,7 +428,7 @@ ALWAYS_INLINE void system_serve(struct system *system, double now, union bal_cla
 }
 
 /* The same of a job that has just come. */
-ALWAYS_INLINE void system_serve_at_once(struct system *system, union bal_claim_word *item, uint32_t words,
+ALWAYS_INLINE void system_serve_at_once(struct system *system, union bli_claim_word *item, uint32_t words,
                                         bool real) {
     item_start(item, words, real);
     system->tally.all.immediate += real;
@@ -442,7 +442,7 @@ ALWAYS_INLINE void system_check_server(struct system *system, double now, uint32
         if (server == BAL_HOLD && system->holds)
             return;
         system->now = now;
-        bal_system_internal_error(system, "the policy chose a server that does not exist");
+        bli_system_internal_error(system, "the policy chose a server that does not exist");
     }
 }
 
@@ -450,7 +450,7 @@ ALWAYS_INLINE void system_draw_class(struct system *system, unsigned features) {
     if (!(features & HAS_CLASSES) || features & TRACE_JOBS) /* a recorded job has its class */
         return;
     if (__builtin_expect(system->rank_drawn == RANKS, 0))
-        bal_system_draw_ranks(system);
+        bli_system_draw_ranks(system);
     system->job.rank = system->rank[system->rank_drawn++];
 }
 
@@ -479,7 +479,7 @@ ALWAYS_INLINE const uint32_t *system_drawn(struct system *system) {
         return NULL;
     const uint32_t job = system->job_drawn;
     if ((job & (system->drawn_step - 1)) == 0)
-        bal_system_draw(system);
+        bli_system_draw(system);
     system->job_drawn = (job + 1) % DRAWN_JOBS;
     return system->drawn + job * system->draws;
 }
@@ -507,7 +507,7 @@ ALWAYS_INLINE struct bal_decision system_route(struct system *system, double now
 }
 
 /* A job is complete. Returns its rank. */
-ALWAYS_INLINE uint32_t system_measure(struct system *system, double now, union bal_claim_word *item,
+ALWAYS_INLINE uint32_t system_measure(struct system *system, double now, union bli_claim_word *item,
                                       uint32_t words, unsigned features) {
     const double response = item_age(item, words, now);
     const uint32_t rank = features & HAS_CLASSES ? tag_rank(item_flags(item, words)) : 0;
@@ -557,10 +557,10 @@ ALWAYS_INLINE void system_after(struct system *system, double now, uint32_t serv
 ALWAYS_INLINE uint32_t system_complete(struct system *system, double now, uint32_t server, uint32_t words,
                                        unsigned features) {
     const uint32_t lane = lane_in_service(system, server, features);
-    union bal_claim_word *item = bal_queues_front(&system->queues, lane, words);
+    union bli_claim_word *item = bli_queues_front(&system->queues, lane, words);
     const double age = item_age(item, words, now);
     const uint32_t rank = system_measure(system, now, item, words, features);
-    bal_queues_drop(&system->queues, lane, words);
+    bli_queues_drop(&system->queues, lane, words);
     const uint32_t left = system_count_down(system, now, server, rank, features);
     if (features & (RESPONSES_SEEN | ASYNC_PROBES | LOAD_REPORTS))
         system_after(system, now, server, age, left, features);
@@ -569,12 +569,12 @@ ALWAYS_INLINE uint32_t system_complete(struct system *system, double now, uint32
 
 /* The job that is next in service at a server, after a completion; its service begins. Where there are none
  * left, `real` is false, and nothing happens. */
-ALWAYS_INLINE union bal_claim_word *system_next(struct system *system, double now, uint32_t server,
+ALWAYS_INLINE union bli_claim_word *system_next(struct system *system, double now, uint32_t server,
                                                 uint32_t words, unsigned features, bool real) {
     if (features & NONPREEMPTIVE)
         system->serving[server] = (uint8_t)first_rank(system, server, features);
-    union bal_claim_word *item =
-        bal_queues_front(&system->queues, lane_in_service(system, server, features), words);
+    union bli_claim_word *item =
+        bli_queues_front(&system->queues, lane_in_service(system, server, features), words);
     if (features & HAS_CLASSES)
         system_serve(system, now, item, words, real);
     else
@@ -585,7 +585,7 @@ ALWAYS_INLINE union bal_claim_word *system_next(struct system *system, double no
 /* Takes the last job of a rank from one server to the back of another, which is now `*moved` there. Returns
  * false when there is no memory. A job that may not be interrupted stays: *moved is then NULL. */
 ALWAYS_INLINE bool system_move(struct system *system, double now, const struct bal_move *move, uint32_t words,
-                               unsigned features, union bal_claim_word **moved) {
+                               unsigned features, union bli_claim_word **moved) {
     *moved = NULL;
     const uint32_t from = move->from, to = move->to, rank = features & GRADED ? move->rank : 1;
     system_check_server(system, now, to);
@@ -593,18 +593,18 @@ ALWAYS_INLINE bool system_move(struct system *system, double now, const struct b
     const uint32_t low = system->queues.length[lane];
     if (low == 0) {
         system->now = now;
-        bal_system_internal_error(system, "the policy moves a job from a server that has none of its class");
+        bli_system_internal_error(system, "the policy moves a job from a server that has none of its class");
     }
     if (features & NONPREEMPTIVE && low == 1 && system->serving[from] == rank)
         return true;
-    union bal_claim_word copy[4];
-    memcpy(copy, bal_queues_at(&system->queues, lane, words, low - 1), bal_item_bytes(words));
-    bal_queues_drop_back(&system->queues, lane, words);
+    union bli_claim_word copy[4];
+    memcpy(copy, bli_queues_at(&system->queues, lane, words, low - 1), bli_item_bytes(words));
+    bli_queues_drop_back(&system->queues, lane, words);
     system_count_down(system, now, from, rank, features);
-    union bal_claim_word *item = system_push(system, now, to, rank, words, features);
+    union bli_claim_word *item = system_push(system, now, to, rank, words, features);
     if (!item)
         return false;
-    memcpy(item, copy, bal_item_bytes(words));
+    memcpy(item, copy, bli_item_bytes(words));
     system->tally.totals.moves++;
     *moved = item;
     return true;
@@ -619,7 +619,7 @@ ALWAYS_INLINE void system_check_parts(struct system *system, double now, uint32_
     }
     if (__builtin_expect(sum != system->job.count, 0)) {
         system->now = now;
-        bal_system_internal_error(system, "the parts of a job do not add up to it");
+        bli_system_internal_error(system, "the parts of a job do not add up to it");
     }
 }
 
@@ -669,13 +669,13 @@ system_dispatch(struct system *system, double now, unsigned features,
 /* Where the arrival rate varies, arrivals are possible at its largest value, and real with this probability.
  */
 ALWAYS_INLINE bool system_arrival_is_real(struct system *system, double now) {
-    return bal_rng_uniform(&system->thinning_rng) < bal_curve_at(system->curve, now) * system->per_max;
+    return bal_rng_uniform(&system->thinning_rng) < bli_curve_at(system->curve, now) * system->per_max;
 }
 
 /* What a server does by itself at `now`, between two steps of the loop, happens like those: not before what
- * stops there is closed, nor after the run is over. Returns what bal_system_advance returns. */
+ * stops there is closed, nor after the run is over. Returns what bli_system_advance returns. */
 ALWAYS_INLINE enum bal_code system_reach(struct system *system, double now) {
-    return __builtin_expect(now >= system->next_stop, 0) ? bal_system_advance(system, now) : BAL_OK;
+    return __builtin_expect(now >= system->next_stop, 0) ? bli_system_advance(system, now) : BAL_OK;
 }
 
 /* Something that happens at a rate happens when an exponential is spent: does that last from one time to

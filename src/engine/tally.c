@@ -19,18 +19,18 @@ static double slice_start(const struct tally *tally, unsigned slice) {
     return tally->slotted ? floor(time) : time;
 }
 
-static enum bal_code start_slices(struct tally *tally, const struct bal_run *run) {
+static enum bal_code start_slices(struct tally *tally, const struct bli_run *run) {
     tally->slice_end = slice_start(tally, 1);
-    tally->fixed_warmup = run->warmup != BAL_WARMUP_MSER;
+    tally->fixed_warmup = run->warmup != BLI_WARMUP_MSER;
     if (tally->fixed_warmup) {
-        const double part = !isnan(run->warmup) ? run->warmup : run->trace ? 0 : BAL_WARMUP_DEFAULT;
+        const double part = !isnan(run->warmup) ? run->warmup : run->trace ? 0 : BLI_WARMUP_DEFAULT;
         const unsigned slice = (unsigned)lrint(part * tally->slices);
         tally->warmup_slice = slice < tally->slices ? slice : tally->slices - 1;
     }
     return BAL_OK;
 }
 
-enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, double unit, unsigned classes) {
+enum bal_code bli_tally_init(struct tally *tally, const struct bli_run *run, double unit, unsigned classes) {
     memset(tally, 0, sizeof *tally);
     tally->run = run;
     tally->time = run->time;
@@ -45,14 +45,14 @@ enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, dou
     return start_slices(tally, run);
 }
 
-void bal_tally_count_events(struct tally *tally, double rate) {
+void bli_tally_count_events(struct tally *tally, double rate) {
     tally->rate = rate;
     tally->time *= rate;
     tally->per_unit = 1;
     tally->slice_end = slice_start(tally, 1);
 }
 
-enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *run) {
+enum bal_code bli_tally_init_slotted(struct tally *tally, const struct bli_run *run) {
     memset(tally, 0, sizeof *tally);
     tally->run = run;
     tally->time = ceil(run->time);
@@ -62,7 +62,7 @@ enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *
     return start_slices(tally, run);
 }
 
-void bal_tally_fini(struct tally *tally) {
+void bli_tally_fini(struct tally *tally) {
     for (unsigned i = 0; i < tally->snapshots; i++) {
         free(tally->snapshot[i].load.count);
         for (unsigned which = 0; which < CHANNELS; which++) {
@@ -83,8 +83,8 @@ static struct channel *channel_of(struct tally *tally, unsigned which) {
     return which == ALL ? &tally->all : &tally->by_class[which - HIGH];
 }
 
-static bool pack_histogram(const struct bal_histogram *h, struct packed_histogram *packed) {
-    unsigned first = 0, end = BAL_HISTOGRAM_BINS;
+static bool pack_histogram(const struct bli_histogram *h, struct packed_histogram *packed) {
+    unsigned first = 0, end = BLI_HISTOGRAM_BINS;
     while (first < end && h->count[first] == 0)
         first++;
     while (end > first && h->count[end - 1] == 0)
@@ -99,7 +99,7 @@ static bool pack_histogram(const struct bal_histogram *h, struct packed_histogra
     return true;
 }
 
-static void subtract_packed(struct bal_histogram *h, const struct packed_histogram *packed) {
+static void subtract_packed(struct bli_histogram *h, const struct packed_histogram *packed) {
     for (unsigned bin = packed->first; bin < packed->end; bin++)
         h->count[bin] -= packed->count[bin - packed->first];
 }
@@ -153,7 +153,7 @@ static bool is_empty(const struct level *level) {
     return level->count == 0 && level->area == 0;
 }
 
-int64_t bal_tally_queue(const struct tally *tally) {
+int64_t bli_tally_queue(const struct tally *tally) {
     int64_t queue = tally->level[LEVELS - 1].count;
     for (unsigned i = 1; i < LEVELS - 1 && !is_empty(&tally->level[i]); i++)
         queue += tally->level[i].count;
@@ -176,23 +176,23 @@ static double close_levels(struct level *levels, double width, double *tail) {
     return sum + close_level(&levels[LEVELS - 1], width, &tail[LEVELS - 1]);
 }
 
-void bal_channel_take(struct channel *channel, double per_unit) {
+void bli_channel_take(struct channel *channel, double per_unit) {
     for (uint32_t i = 0; i < channel->responses.count; i++) {
         channel->response += channel->responses.time[i];
-        bal_histogram_add(&channel->response_histogram, channel->responses.time[i] * per_unit);
+        bli_histogram_add(&channel->response_histogram, channel->responses.time[i] * per_unit);
     }
     for (uint32_t i = 0; i < channel->waitings.count; i++) {
         channel->waiting += channel->waitings.time[i];
-        bal_histogram_add(&channel->waiting_histogram, channel->waitings.time[i] * per_unit);
+        bli_histogram_add(&channel->waiting_histogram, channel->waitings.time[i] * per_unit);
     }
     channel->completed += channel->responses.count;
     channel->responses.count = channel->waitings.count = 0;
 }
 
-bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
+bool bli_tally_close_slice(struct tally *tally, uint64_t probes) {
     struct totals *totals = &tally->totals;
     for (unsigned which = 0; which < channel_count(tally); which++)
-        bal_channel_take(channel_of(tally, which), tally->per_unit);
+        bli_channel_take(channel_of(tally, which), tally->per_unit);
     const double width = tally->slice_end - tally->slice_start;
     const double queue = close_levels(tally->level, width, totals->tail);
     if (tally->by_class)
@@ -202,7 +202,7 @@ bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
     close_level(&tally->working, width, &totals->working);
     totals->queue += queue;
     totals->probes = probes;
-    totals->arrivals = tally->all.completed + (uint64_t)bal_tally_queue(tally);
+    totals->arrivals = tally->all.completed + (uint64_t)bli_tally_queue(tally);
     if (tally->slice < tally->slices) /* not the drain */
         tally->slice_queue[tally->slice] = queue / width;
     tally->end = tally->slice_start = tally->slice_end;
@@ -211,17 +211,17 @@ bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
     return !may_end_warmup(tally) || take_snapshot(tally);
 }
 
-bool bal_tally_end(struct tally *tally, double now, uint64_t probes) {
+bool bli_tally_end(struct tally *tally, double now, uint64_t probes) {
     while (tally->slice < tally->slices) /* the end of the last one may lie a rounding error behind now */
-        if (!bal_tally_close_slice(tally, probes))
+        if (!bli_tally_close_slice(tally, probes))
             return false;
     tally->slice_end = fmax(now, tally->slice_start);
-    return bal_tally_close_slice(tally, probes);
+    return bli_tally_close_slice(tally, probes);
 }
 
 /* Slices that MSER-5 takes for warm-up. */
 static unsigned transient_slices(const struct tally *tally) {
-    return (unsigned)bal_warmup_mser5(tally->slice_queue, tally->slices);
+    return (unsigned)bli_warmup_mser5(tally->slice_queue, tally->slices);
 }
 
 /* The first snapshot at or after the end of the warm-up; NULL: nothing is cut. */
@@ -289,18 +289,18 @@ static double queue_drift(const struct tally *tally, unsigned cut) {
 
 static const double usual[] = {0.5, 0.9, 0.99, 0.999};
 
-enum bal_metric bal_distribution_median(enum bal_distribution distribution) {
-    static const enum bal_metric medians[] = {
-        BAL_RESPONSE_P50,     BAL_WAITING_P50,     BAL_HIGH_RESPONSE_P50, BAL_HIGH_WAITING_P50,
-        BAL_LOW_RESPONSE_P50, BAL_LOW_WAITING_P50, BAL_LOAD_P50};
+enum bli_metric bli_distribution_median(enum bli_distribution distribution) {
+    static const enum bli_metric medians[] = {
+        BLI_RESPONSE_P50,     BLI_WAITING_P50,     BLI_HIGH_RESPONSE_P50, BLI_HIGH_WAITING_P50,
+        BLI_LOW_RESPONSE_P50, BLI_LOW_WAITING_P50, BLI_LOAD_P50};
     return medians[distribution];
 }
 
-enum bal_metric bal_distribution_metric(enum bal_distribution distribution, double quantile) {
+enum bli_metric bli_distribution_metric(enum bli_distribution distribution, double quantile) {
     for (unsigned i = 0; i < 4; i++)
         if (fabs(usual[i] - quantile) < 1e-9)
-            return (enum bal_metric)((unsigned)bal_distribution_median(distribution) + i);
-    return BAL_METRIC_COUNT;
+            return (enum bli_metric)((unsigned)bli_distribution_median(distribution) + i);
+    return BLI_METRIC_COUNT;
 }
 
 /* A quantile in slots is the whole number whose share of its bin the interpolated one lies in: exact up to
@@ -309,15 +309,15 @@ static double whole_slots(double quantile) {
     return fmax(ceil(quantile) - 1, 0);
 }
 
-double bal_distribution_quantile(const struct bal_histogram *histogram, double quantile, double unit,
+double bli_distribution_quantile(const struct bli_histogram *histogram, double quantile, double unit,
                                  bool slotted) {
-    const double value = bal_histogram_quantile(histogram, quantile);
+    const double value = bli_histogram_quantile(histogram, quantile);
     return slotted && value > 0 ? whole_slots(value) : value / (1 / unit); /* as times were counted */
 }
 
-static void percentiles(const struct tally *tally, const struct bal_histogram *h, double *out) {
+static void percentiles(const struct tally *tally, const struct bli_histogram *h, double *out) {
     for (unsigned i = 0; i < 4; i++)
-        out[i] = bal_distribution_quantile(h, usual[i], tally->unit, tally->slotted);
+        out[i] = bli_distribution_quantile(h, usual[i], tally->unit, tally->slotted);
 }
 
 /* NaN where there is nothing to divide by: nothing was measured. */
@@ -325,10 +325,10 @@ static double ratio_or_nan(double amount, double count) {
     return count > 0 ? amount / count : NAN;
 }
 
-/* The eleven metrics of BAL_TIME_METRICS, in its order. */
+/* The eleven metrics of BLI_TIME_METRICS, in its order. */
 static void times_of(const struct tally *tally, struct channel *channel, double *metric) {
     channel->waiting_histogram.count[0] += channel->immediate;
-    const double started = (double)bal_histogram_total(&channel->waiting_histogram);
+    const double started = (double)bli_histogram_total(&channel->waiting_histogram);
     metric[0] = ratio_or_nan(channel->response, (double)channel->completed);
     percentiles(tally, &channel->response_histogram, metric + 1);
     metric[5] = ratio_or_nan(channel->waiting, started);
@@ -339,36 +339,36 @@ static void times_of(const struct tally *tally, struct channel *channel, double 
 
 static void class_metrics(struct tally *tally, double *metric) {
     struct channel *high = tally->by_class, *low = tally->by_class + tally->classes - 1;
-    times_of(tally, high, &metric[BAL_HIGH_RESPONSE_MEAN]);
-    times_of(tally, low, &metric[BAL_LOW_RESPONSE_MEAN]);
-    metric[BAL_HIGH_PROBES_PER_JOB] = ratio_or_nan((double)high->probes, (double)high->routed);
-    metric[BAL_LOW_PROBES_PER_JOB] = ratio_or_nan((double)low->probes, (double)low->routed);
-    metric[BAL_HIGH_REFUSED] = ratio_or_nan((double)high->refused, (double)high->routed);
-    metric[BAL_LOW_REFUSED] = ratio_or_nan((double)low->refused, (double)low->routed);
+    times_of(tally, high, &metric[BLI_HIGH_RESPONSE_MEAN]);
+    times_of(tally, low, &metric[BLI_LOW_RESPONSE_MEAN]);
+    metric[BLI_HIGH_PROBES_PER_JOB] = ratio_or_nan((double)high->probes, (double)high->routed);
+    metric[BLI_LOW_PROBES_PER_JOB] = ratio_or_nan((double)low->probes, (double)low->routed);
+    metric[BLI_HIGH_REFUSED] = ratio_or_nan((double)high->refused, (double)high->routed);
+    metric[BLI_LOW_REFUSED] = ratio_or_nan((double)low->refused, (double)low->routed);
     for (unsigned i = 0; tally->classes > 2 && i < tally->classes; i++) {
         const struct channel *class = &tally->by_class[i];
-        double *of_class = &metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i];
+        double *of_class = &metric[BLI_CLASS_1_RESPONSE_MEAN + 2 * i];
         of_class[0] = ratio_or_nan(class->response, (double)class->completed);
-        of_class[1] = bal_distribution_quantile(&class->response_histogram, 0.99, tally->unit, false);
-        metric[BAL_CLASS_1_REFUSED + i] = ratio_or_nan((double)class->refused, (double)class->routed);
+        of_class[1] = bli_distribution_quantile(&class->response_histogram, 0.99, tally->unit, false);
+        metric[BLI_CLASS_1_REFUSED + i] = ratio_or_nan((double)class->refused, (double)class->routed);
     }
-    metric[BAL_MOVES_PER_HIGH_JOB] = ratio_or_nan((double)tally->totals.moves, (double)high->routed);
+    metric[BLI_MOVES_PER_HIGH_JOB] = ratio_or_nan((double)tally->totals.moves, (double)high->routed);
 }
 
 /* From integrals to averages. Cutting the warm-up may leave a rounding error below 0. */
 static void tail_of(const double *total, double time, uint32_t servers, double *tail) {
     tail[0] = 1;
-    for (unsigned i = 1; i < BAL_TAIL_LEVELS; i++)
+    for (unsigned i = 1; i < BLI_TAIL_LEVELS; i++)
         tail[i] = total[i] > 0 ? total[i] / time / servers : 0;
 }
 
-static void queue_metrics(const struct tally *tally, uint32_t servers, double time, struct bal_trial *trial) {
+static void queue_metrics(const struct tally *tally, uint32_t servers, double time, struct bli_trial *trial) {
     const struct totals *totals = &tally->totals;
-    trial->metric[BAL_QUEUE_MEAN] = totals->queue / time / servers;
-    trial->metric[BAL_QUEUE_TOTAL] = totals->queue / time;
+    trial->metric[BLI_QUEUE_MEAN] = totals->queue / time / servers;
+    trial->metric[BLI_QUEUE_TOTAL] = totals->queue / time;
     tail_of(totals->tail, time, servers, trial->tail);
     for (unsigned i = 1; tally->by_class && i <= 3; i++)
-        trial->metric[BAL_HIGH_TAIL_1 + i - 1] = totals->high_tail[i] / time / servers;
+        trial->metric[BLI_HIGH_TAIL_1 + i - 1] = totals->high_tail[i] / time / servers;
     if (trial->high_tail)
         tail_of(totals->high_tail, time, servers, trial->high_tail);
 }
@@ -381,19 +381,19 @@ static double offered_jobs(const struct totals *totals) {
 static void message_metrics(const struct totals *totals, double time, double *metric) {
     const double jobs = offered_jobs(totals);
     const double probes = (double)totals->probes, reports = (double)totals->reports;
-    metric[BAL_PROBES_PER_JOB] = ratio_or_nan(probes, jobs);
-    metric[BAL_REPORTS_PER_JOB] = ratio_or_nan(reports, jobs);
-    metric[BAL_MESSAGES_PER_JOB] = ratio_or_nan(2 * probes + reports, jobs);
-    metric[BAL_MESSAGES_PER_TIME] = (probes + reports) / time;
-    metric[BAL_MESSAGES_PER_BATCH] = ratio_or_nan(probes + reports, (double)totals->batches);
-    metric[BAL_MESSAGES_PER_PART] = ratio_or_nan(probes + reports, (double)totals->parts);
-    metric[BAL_LOAD_ACHIEVED] = jobs / time; /* the rest of it is up to the model */
+    metric[BLI_PROBES_PER_JOB] = ratio_or_nan(probes, jobs);
+    metric[BLI_REPORTS_PER_JOB] = ratio_or_nan(reports, jobs);
+    metric[BLI_MESSAGES_PER_JOB] = ratio_or_nan(2 * probes + reports, jobs);
+    metric[BLI_MESSAGES_PER_TIME] = (probes + reports) / time;
+    metric[BLI_MESSAGES_PER_BATCH] = ratio_or_nan(probes + reports, (double)totals->batches);
+    metric[BLI_MESSAGES_PER_PART] = ratio_or_nan(probes + reports, (double)totals->parts);
+    metric[BLI_LOAD_ACHIEVED] = jobs / time; /* the rest of it is up to the model */
 }
 
 static void stealing_metrics(const struct totals *totals, uint32_t servers, double time, double *metric) {
-    metric[BAL_STEALING_REQUESTS] = (double)totals->requests / time / servers;
-    metric[BAL_STEALING_STEALS] = (double)totals->steals / time / servers;
-    metric[BAL_STEALING_MOVED] = ratio_or_nan((double)totals->stolen, offered_jobs(totals));
+    metric[BLI_STEALING_REQUESTS] = (double)totals->requests / time / servers;
+    metric[BLI_STEALING_STEALS] = (double)totals->steals / time / servers;
+    metric[BLI_STEALING_MOVED] = ratio_or_nan((double)totals->stolen, offered_jobs(totals));
 }
 
 /* What all servers have done: their number in each state, or the part of their time in it. */
@@ -410,7 +410,7 @@ static struct power_shares power_shares_of(const struct tally *tally, double all
     return (struct power_shares){busy, power[POWER_STANDBY], power[POWER_SETUP], power[POWER_OFF]};
 }
 
-static double watts_of(const struct bal_watts *watts, const struct power_shares *doing) {
+static double watts_of(const struct bli_watts *watts, const struct power_shares *doing) {
     return doing->busy * watts->busy + doing->standby * watts->idle + doing->setup * watts->setup +
            doing->off * watts->off;
 }
@@ -419,7 +419,7 @@ static double area_until(const struct level *level, double width) {
     return level->area + (double)level->count * width;
 }
 
-double bal_tally_energy(const struct tally *tally, uint32_t servers, double until) {
+double bli_tally_energy(const struct tally *tally, uint32_t servers, double until) {
     const double width = until - tally->slice_start;
     const double busy = tally->totals.tail[1] + area_until(&tally->level[1], width);
     double power[POWER_STATES];
@@ -470,51 +470,51 @@ static struct power_shares parts_of(const struct tally *tally, uint32_t servers,
 /* Mean watts of a server, joules of a job, and what is spent above the least that the work needs: a busy
  * server for every job in service, or for as many as a server can work on. */
 static void power_metrics(const struct tally *tally, uint32_t servers, double time, double *metric) {
-    const struct bal_watts *watts = &tally->watts;
+    const struct bli_watts *watts = &tally->watts;
     const struct power_shares parts = parts_of(tally, servers, time);
     const double mean = watts_of(watts, &parts);
     const double needed =
         tally->slots > 1 ? tally->totals.working / tally->slots / time / servers : parts.busy;
-    metric[BAL_POWER_MEAN] = mean;
-    metric[BAL_POWER_WASTE] = ratio_or_nan(mean, needed * watts->busy + (1 - needed) * watts->off) - 1;
-    metric[BAL_ENERGY_PER_JOB] = ratio_or_nan(mean * servers * time, (double)tally->all.completed);
-    metric[BAL_SERVERS_BUSY] = parts.busy;
-    metric[BAL_SERVERS_STANDBY] = parts.standby;
-    metric[BAL_SERVERS_SETUP] = parts.setup;
-    metric[BAL_SERVERS_OFF] = parts.off;
+    metric[BLI_POWER_MEAN] = mean;
+    metric[BLI_POWER_WASTE] = ratio_or_nan(mean, needed * watts->busy + (1 - needed) * watts->off) - 1;
+    metric[BLI_ENERGY_PER_JOB] = ratio_or_nan(mean * servers * time, (double)tally->all.completed);
+    metric[BLI_SERVERS_BUSY] = parts.busy;
+    metric[BLI_SERVERS_STANDBY] = parts.standby;
+    metric[BLI_SERVERS_SETUP] = parts.setup;
+    metric[BLI_SERVERS_OFF] = parts.off;
 }
 
 static void loss_metrics(const struct tally *tally, double *metric) {
     const struct totals *totals = &tally->totals;
     if (tally->patient)
-        metric[BAL_GAVE_UP] = ratio_or_nan((double)totals->gave_up, offered_jobs(totals));
-    metric[BAL_LOST] = ratio_or_nan((double)totals->lost, offered_jobs(totals));
-    metric[BAL_REFUSED] = ratio_or_nan((double)totals->refused, offered_jobs(totals));
-    metric[BAL_FAILED] = ratio_or_nan((double)totals->failed, offered_jobs(totals));
+        metric[BLI_GAVE_UP] = ratio_or_nan((double)totals->gave_up, offered_jobs(totals));
+    metric[BLI_LOST] = ratio_or_nan((double)totals->lost, offered_jobs(totals));
+    metric[BLI_REFUSED] = ratio_or_nan((double)totals->refused, offered_jobs(totals));
+    metric[BLI_FAILED] = ratio_or_nan((double)totals->failed, offered_jobs(totals));
 }
 
 static void load_metrics(const struct tally *tally, double *metric) {
-    percentiles(tally, &tally->load, &metric[BAL_LOAD_P50]);
-    const double last = metric[BAL_LOAD_P999] - metric[BAL_LOAD_P99];
-    const double before = metric[BAL_LOAD_P99] - metric[BAL_LOAD_P90];
-    metric[BAL_LOAD_TAIL] = before > 0 ? last / before : NAN;
+    percentiles(tally, &tally->load, &metric[BLI_LOAD_P50]);
+    const double last = metric[BLI_LOAD_P999] - metric[BLI_LOAD_P99];
+    const double before = metric[BLI_LOAD_P99] - metric[BLI_LOAD_P90];
+    metric[BLI_LOAD_TAIL] = before > 0 ? last / before : NAN;
 }
 
 /* NULL: there is none. */
-static const struct bal_histogram *histogram_of(const struct tally *tally, enum bal_distribution which) {
+static const struct bli_histogram *histogram_of(const struct tally *tally, enum bli_distribution which) {
     const struct channel *class = tally->by_class;
     switch (which) {
-    case BAL_OF_RESPONSE:
+    case BLI_OF_RESPONSE:
         return &tally->all.response_histogram;
-    case BAL_OF_WAITING:
+    case BLI_OF_WAITING:
         return &tally->all.waiting_histogram;
-    case BAL_OF_HIGH_RESPONSE:
+    case BLI_OF_HIGH_RESPONSE:
         return class ? &class[0].response_histogram : NULL;
-    case BAL_OF_HIGH_WAITING:
+    case BLI_OF_HIGH_WAITING:
         return class ? &class[0].waiting_histogram : NULL;
-    case BAL_OF_LOW_RESPONSE:
+    case BLI_OF_LOW_RESPONSE:
         return class ? &class[tally->classes - 1].response_histogram : NULL;
-    case BAL_OF_LOW_WAITING:
+    case BLI_OF_LOW_WAITING:
         return class ? &class[tally->classes - 1].waiting_histogram : NULL;
     default:
         return &tally->load;
@@ -522,12 +522,12 @@ static const struct bal_histogram *histogram_of(const struct tally *tally, enum 
 }
 
 /* The percentiles that were asked for, and whole histograms. */
-static void copy_results(const struct tally *tally, struct bal_trial *trial) {
-    const struct bal_percentiles *asked = tally->run->percentiles;
-    for (unsigned d = 0; d < BAL_DISTRIBUTIONS; d++) {
-        const struct bal_histogram *histogram = histogram_of(tally, (enum bal_distribution)d);
+static void copy_results(const struct tally *tally, struct bli_trial *trial) {
+    const struct bli_percentiles *asked = tally->run->percentiles;
+    for (unsigned d = 0; d < BLI_DISTRIBUTIONS; d++) {
+        const struct bli_histogram *histogram = histogram_of(tally, (enum bli_distribution)d);
         for (unsigned i = 0; asked && i < asked->count; i++)
-            trial->percentile[d][i] = histogram ? bal_distribution_quantile(histogram, asked->quantile[i],
+            trial->percentile[d][i] = histogram ? bli_distribution_quantile(histogram, asked->quantile[i],
                                                                             tally->unit, tally->slotted)
                                                 : NAN;
         if (histogram && trial->histogram[d])
@@ -540,8 +540,8 @@ static void copy_results(const struct tally *tally, struct bal_trial *trial) {
 static void channel_to_time(struct channel *channel, double rate, double unit) {
     channel->response /= rate;
     channel->waiting /= rate;
-    bal_erlang_mix(&channel->response_histogram, rate * unit);
-    bal_erlang_mix(&channel->waiting_histogram, rate * unit);
+    bli_erlang_mix(&channel->response_histogram, rate * unit);
+    bli_erlang_mix(&channel->waiting_histogram, rate * unit);
 }
 
 /* Nothing else than queues is kept over time where events are counted: no power, and no slots. */
@@ -560,7 +560,7 @@ static void to_time(struct tally *tally) {
     tally->per_unit = 1 / tally->unit;
 }
 
-void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial) {
+void bli_tally_finish(struct tally *tally, uint32_t servers, struct bli_trial *trial) {
     trial->events = tally->totals.arrivals + tally->all.completed;
     for (unsigned q = 0; q < 4; q++)
         trial->quarter[q] = mean_queue(tally, tally->slices * q / 4, tally->slices * (q + 1) / 4);
@@ -573,11 +573,11 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
         trial->warmup /= tally->rate;
     }
     const double time = (tally->drains ? tally->end : tally->time) - trial->warmup;
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+    for (int m = 0; m < BLI_METRIC_COUNT; m++)
         trial->metric[m] = NAN;
-    trial->metric[BAL_TRANSIENT] = (double)transient_slices(tally) / tally->slices;
-    trial->metric[BAL_DRIFT] = queue_drift(tally, cut ? cut->slice : 0);
-    times_of(tally, &tally->all, &trial->metric[BAL_RESPONSE_MEAN]);
+    trial->metric[BLI_TRANSIENT] = (double)transient_slices(tally) / tally->slices;
+    trial->metric[BLI_DRIFT] = queue_drift(tally, cut ? cut->slice : 0);
+    times_of(tally, &tally->all, &trial->metric[BLI_RESPONSE_MEAN]);
     if (tally->by_class)
         class_metrics(tally, trial->metric);
     queue_metrics(tally, servers, time, trial);
@@ -587,7 +587,7 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
         power_metrics(tally, servers, time, trial->metric);
     if (tally->stealing)
         stealing_metrics(&tally->totals, servers, time, trial->metric);
-    if (bal_histogram_total(&tally->load) > 0)
+    if (bli_histogram_total(&tally->load) > 0)
         load_metrics(tally, trial->metric);
     trial->jobs = tally->all.completed;
     copy_results(tally, trial);

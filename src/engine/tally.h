@@ -22,7 +22,7 @@ enum {
     SNAPSHOTS = 20
 }; /* the most of each; the warm-up ends at a snapshot, by half of the run */
 
-enum { LEVELS = BAL_TAIL_LEVELS + 1 }; /* the last one stands for all levels from there up */
+enum { LEVELS = BLI_TAIL_LEVELS + 1 }; /* the last one stands for all levels from there up */
 
 struct level {
     double area;
@@ -50,12 +50,12 @@ struct channel {
     uint64_t refused; /* jobs; of a class only, as the next two */
     uint64_t routed;  /* jobs, and the probes spent on them */
     uint64_t probes;
-    struct bal_histogram response_histogram, waiting_histogram;
+    struct bli_histogram response_histogram, waiting_histogram;
     struct notes responses, waitings;
 };
 
 /* All jobs; and, where there are classes, those of each, the most urgent first. */
-enum { ALL, HIGH, CHANNELS = HIGH + BAL_JOB_CLASSES_MAX };
+enum { ALL, HIGH, CHANNELS = HIGH + BLI_JOB_CLASSES_MAX };
 
 /* The bins of a histogram between the first and the last that are not empty. */
 struct packed_histogram {
@@ -99,11 +99,11 @@ struct snapshot {
 };
 
 struct tally {
-    const struct bal_run *run;
+    const struct bli_run *run;
     double time;     /* length of the run */
     bool slotted;    /* times are whole numbers of slots */
     unsigned slices; /* how many there are, that of the drain not counted */
-    bool drains;     /* after the last slice the run goes on until bal_tally_end */
+    bool drains;     /* after the last slice the run goes on until bli_tally_end */
     double end;      /* of the last slice that is closed */
     unsigned slice;  /* how many are closed */
     double slice_start, slice_end;
@@ -117,10 +117,10 @@ struct tally {
     struct level working;                /* jobs in service; kept where a server works on several of them */
     uint32_t slots;                      /* ... and how many that can be; otherwise 1 */
     bool powered;                        /* servers can be off; otherwise those without jobs stand by */
-    struct bal_watts watts;
+    struct bli_watts watts;
     bool patient;              /* jobs may give up; set by the engine, as the next one */
     bool stealing;             /* servers steal; set by the engine, after init, for the metrics of it */
-    struct bal_histogram load; /* of the total queue at the end of slots; kept by the engine of stealing */
+    struct bli_histogram load; /* of the total queue at the end of slots; kept by the engine of stealing */
     struct totals totals;
     struct channel all;
     struct channel *by_class; /* the most urgent first; NULL without classes */
@@ -133,33 +133,33 @@ struct tally {
 };
 
 /* unit: the mean size of a job; classes: how many there are, at least 1. */
-enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, double unit, unsigned classes);
+enum bal_code bli_tally_init(struct tally *tally, const struct bli_run *run, double unit, unsigned classes);
 /* For slotted time, in units of slots; the last slot need not be complete in run->time, but is simulated. */
-enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *run);
-void bal_tally_fini(struct tally *tally);
+enum bal_code bli_tally_init_slotted(struct tally *tally, const struct bli_run *run);
+void bli_tally_fini(struct tally *tally);
 
 /* After init: from here on times are numbers of events of a Poisson process of that rate. A time between two
  * of them is the mean of what it would be; distributions are mixtures of Erlang distributions, worked out in
  * the end.
  */
-void bal_tally_count_events(struct tally *tally, double rate);
+void bli_tally_count_events(struct tally *tally, double rate);
 
 /* Jobs in the system. */
-int64_t bal_tally_queue(const struct tally *tally);
+int64_t bli_tally_queue(const struct tally *tally);
 
 /* Closes the current slice. probes is the fleet's meter. Returns false when there is no memory. */
-bool bal_tally_close_slice(struct tally *tally, uint64_t probes);
+bool bli_tally_close_slice(struct tally *tally, uint64_t probes);
 
 /* Ends a run that drains; now is not before the end of its slices. */
-bool bal_tally_end(struct tally *tally, double now, uint64_t probes);
+bool bli_tally_end(struct tally *tally, double now, uint64_t probes);
 
 /* Watts times time that the fleet has spent, the warm-up included, from the start to a time at which or after
  * which nothing has happened yet. */
-double bal_tally_energy(const struct tally *tally, uint32_t servers, double until);
+double bli_tally_energy(const struct tally *tally, uint32_t servers, double until);
 
 /* Works out the metrics of a complete run. Stops with a message that names it if servers were not in exactly
  * one state at all times, which would be an internal error. */
-void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial);
+void bli_tally_finish(struct tally *tally, uint32_t servers, struct bli_trial *trial);
 
 ALWAYS_INLINE bool tally_done(const struct tally *tally) {
     return tally->slice == tally->slices + tally->drains;
@@ -229,7 +229,7 @@ ALWAYS_INLINE void tally_join(struct tally *tally, uint32_t length) {
 }
 
 /* Takes what is noted into the sums and histograms. */
-void bal_channel_take(struct channel *channel, double per_unit);
+void bli_channel_take(struct channel *channel, double per_unit);
 
 /* A job starts service after waiting. When `real` is false nothing happens, but without a branch: whether a
  * queue is empty cannot be predicted. */
@@ -238,13 +238,13 @@ ALWAYS_INLINE void tally_start(const struct tally *tally, struct channel *channe
     channel->waitings.time[channel->waitings.count] = waiting;
     channel->waitings.count += real;
     if (__builtin_expect(channel->waitings.count == NOTES, 0))
-        bal_channel_take(channel, tally->per_unit);
+        bli_channel_take(channel, tally->per_unit);
 }
 
 ALWAYS_INLINE void tally_complete(const struct tally *tally, struct channel *channel, double response) {
     channel->responses.time[channel->responses.count++] = response;
     if (__builtin_expect(channel->responses.count == NOTES, 0))
-        bal_channel_take(channel, tally->per_unit);
+        bli_channel_take(channel, tally->per_unit);
 }
 
 /* Slotted time: so many jobs complete, each after so many slots, of which the last is that of its service. */
@@ -252,11 +252,11 @@ ALWAYS_INLINE void tally_complete_slots(struct channel *channel, uint64_t respon
     channel->completed += count;
     channel->response += (double)(response * count);
     channel->waiting += (double)((response - 1) * count);
-    bal_histogram_add_many(&channel->response_histogram, (double)response, count);
+    bli_histogram_add_many(&channel->response_histogram, (double)response, count);
     if (response == 1)
         channel->immediate += count;
     else
-        bal_histogram_add_many(&channel->waiting_histogram, (double)(response - 1), count);
+        bli_histogram_add_many(&channel->waiting_histogram, (double)(response - 1), count);
 }
 
 #endif

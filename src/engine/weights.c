@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-enum bal_code bal_weights_init(struct weights *weights, const struct bal_model *model) {
-    const struct bal_servers *servers = &model->servers;
-    weights->of = malloc(bal_servers_count(servers) * sizeof *weights->of);
+enum bal_code bli_weights_init(struct weights *weights, const struct bli_model *model) {
+    const struct bli_servers *servers = &model->servers;
+    weights->of = malloc(bli_servers_count(servers) * sizeof *weights->of);
     if (!weights->of)
         return BAL_E_MEMORY;
     weights->groups = servers->groups;
@@ -22,12 +22,12 @@ enum bal_code bal_weights_init(struct weights *weights, const struct bal_model *
     return BAL_OK;
 }
 
-void bal_weights_fini(struct weights *weights) {
+void bli_weights_fini(struct weights *weights) {
     free(weights->of);
     weights->of = NULL;
 }
 
-uint32_t bal_weights_draw(const struct weights *weights, struct bal_rng *rng) {
+uint32_t bli_weights_draw(const struct weights *weights, struct bal_rng *rng) {
     const double at = bal_rng_uniform(rng) * weights->end[weights->groups - 1];
     unsigned g = 0;
     while (g + 1 < weights->groups && at >= weights->end[g])
@@ -37,33 +37,33 @@ uint32_t bal_weights_draw(const struct weights *weights, struct bal_rng *rng) {
 
 /* ---- by own count and weight ---- */
 
-void bal_ranking_change(struct ranking *ranking, const struct bal_fleet *fleet, uint32_t server) {
-    bal_tournament_set(ranking->tree, server, bal_own_key(fleet, server, ranking->rule, 0));
+void bli_ranking_change(struct ranking *ranking, const struct bal_fleet *fleet, uint32_t server) {
+    bli_tournament_set(ranking->tree, server, bal_own_key(fleet, server, ranking->rule, 0));
 }
 
 static void rank_all(struct ranking *ranking, const struct bal_fleet *fleet, enum bal_own_rule rule) {
     ranking->rule = rule;
     for (uint32_t server = 0; server < fleet->servers; server++)
-        bal_ranking_change(ranking, fleet, server);
+        bli_ranking_change(ranking, fleet, server);
 }
 
-enum bal_code bal_ranking_init(struct ranking *ranking, const struct bal_fleet *fleet) {
-    ranking->tree = malloc(bal_tournament_size(fleet->servers));
+enum bal_code bli_ranking_init(struct ranking *ranking, const struct bal_fleet *fleet) {
+    ranking->tree = malloc(bli_tournament_size(fleet->servers));
     if (!ranking->tree)
         return BAL_E_MEMORY;
-    bal_tournament_init(ranking->tree, fleet->servers, 0);
+    bli_tournament_init(ranking->tree, fleet->servers, 0);
     rank_all(ranking, fleet, BAL_OWN_FEWEST);
     return BAL_OK;
 }
 
-void bal_ranking_fini(struct ranking *ranking) {
+void bli_ranking_fini(struct ranking *ranking) {
     free(ranking->tree);
     ranking->tree = NULL;
 }
 
-uint32_t bal_ranking_best(struct ranking *ranking, const struct bal_fleet *fleet, enum bal_own_rule rule,
+uint32_t bli_ranking_best(struct ranking *ranking, const struct bal_fleet *fleet, enum bal_own_rule rule,
                           struct bal_rng *rng) {
     if (rule != ranking->rule)
         rank_all(ranking, fleet, rule);
-    return bal_tournament_draw(ranking->tree, rng);
+    return bli_tournament_draw(ranking->tree, rng);
 }

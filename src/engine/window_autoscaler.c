@@ -10,7 +10,7 @@ static uint64_t in_ticks(double window, double tick) {
     return (uint64_t)fmax(nearbyint(window / tick), 1);
 }
 
-enum bal_code bal_window_autoscaler_init(struct window_autoscaler *w, const struct bal_window_rule *rule,
+enum bal_code bli_window_autoscaler_init(struct window_autoscaler *w, const struct bli_window_rule *rule,
                                          uint32_t servers) {
     *w = (struct window_autoscaler){.rule = *rule, .servers = servers, .wanted = servers};
     w->stable = in_ticks(rule->window, rule->tick);
@@ -19,7 +19,7 @@ enum bal_code bal_window_autoscaler_init(struct window_autoscaler *w, const stru
     return w->area ? BAL_OK : BAL_E_MEMORY;
 }
 
-void bal_window_autoscaler_fini(struct window_autoscaler *w) {
+void bli_window_autoscaler_fini(struct window_autoscaler *w) {
     free(w->area);
     w->area = NULL;
 }
@@ -31,7 +31,7 @@ static double mean_concurrency(const struct window_autoscaler *w, uint64_t lengt
     return (w->sum - before) / ((double)ticks * w->rule.tick);
 }
 
-void bal_window_autoscaler_decide(struct window_autoscaler *w, uint32_t ready_now) {
+void bli_window_autoscaler_decide(struct window_autoscaler *w, uint32_t ready_now) {
     const double ready = fmax(ready_now, 1);
     window_autoscaler_count(w, window_autoscaler_next(w), 0);
     w->ticks++;
@@ -40,7 +40,7 @@ void bal_window_autoscaler_decide(struct window_autoscaler *w, uint32_t ready_no
     const double by_panic = ceil(mean_concurrency(w, w->panic) / w->rule.target);
     if (by_panic / ready >= w->rule.threshold)
         w->calm_at = w->ticks + w->stable + 1;
-    const double most = fmin(ceil(BAL_WINDOW_UP * ready), w->servers), least = floor(ready / BAL_WINDOW_DOWN);
+    const double most = fmin(ceil(BLI_WINDOW_UP * ready), w->servers), least = floor(ready / BLI_WINDOW_DOWN);
     double wanted = fmin(fmax(by_window, least), most);
     if (w->ticks < w->calm_at) /* the larger of both, and never fewer than before */
         wanted = fmax(fmax(wanted, fmin(by_panic, most)), w->wanted);

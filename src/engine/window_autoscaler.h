@@ -7,7 +7,7 @@
 #include "ballast/scheme.h"
 
 struct window_autoscaler {
-    struct bal_window_rule rule;
+    struct bli_window_rule rule;
     uint64_t stable, panic; /* the windows, in ticks */
     uint32_t servers;
     uint32_t wanted;  /* that should be on */
@@ -19,9 +19,9 @@ struct window_autoscaler {
 };
 
 /* Begins with all servers wanted. */
-enum bal_code bal_window_autoscaler_init(struct window_autoscaler *w, const struct bal_window_rule *rule,
+enum bal_code bli_window_autoscaler_init(struct window_autoscaler *w, const struct bli_window_rule *rule,
                                          uint32_t servers);
-void bal_window_autoscaler_fini(struct window_autoscaler *w);
+void bli_window_autoscaler_fini(struct window_autoscaler *w);
 
 /* A job more (1) or less (-1) is there. */
 static inline void window_autoscaler_count(struct window_autoscaler *w, double now, int change) {
@@ -35,6 +35,6 @@ static inline double window_autoscaler_next(const struct window_autoscaler *w) {
 }
 
 /* Called at the time that window_autoscaler_next returned, when so many servers are ready: sets w->wanted. */
-void bal_window_autoscaler_decide(struct window_autoscaler *w, uint32_t ready);
+void bli_window_autoscaler_decide(struct window_autoscaler *w, uint32_t ready);
 
 #endif

@@ -13,31 +13,31 @@
 
 static const double air = 0.04; /* between the data and the frame, as a share of the axis */
 
-const struct span bal_span_empty = {INFINITY, -INFINITY, INFINITY};
+const struct span bli_span_empty = {INFINITY, -INFINITY, INFINITY};
 
-void bal_span_add(struct span *span, double value) {
-    if (!(fabs(value) <= BAL_SCALE_LARGEST))
+void bli_span_add(struct span *span, double value) {
+    if (!(fabs(value) <= BLI_SCALE_LARGEST))
         return;
     span->low = fmin(span->low, value);
     span->high = fmax(span->high, value);
-    if (value >= 1 / BAL_SCALE_LARGEST)
+    if (value >= 1 / BLI_SCALE_LARGEST)
         span->least = fmin(span->least, value);
 }
 
-double bal_scale_at(const struct scale *scale, double share) {
+double bli_scale_at(const struct scale *scale, double share) {
     if (scale->log)
         return scale->low * pow(scale->high / scale->low, share);
     return scale->low + share * (scale->high - scale->low);
 }
 
-double bal_scale_share(const struct scale *scale, double value) {
+double bli_scale_share(const struct scale *scale, double value) {
     if (scale->log)
         return log(value / scale->low) / log(scale->high / scale->low);
     return (value - scale->low) / (scale->high - scale->low);
 }
 
-void bal_scale_extend(struct scale *scale, double share) {
-    scale->high = bal_scale_at(scale, 1 + share);
+void bli_scale_extend(struct scale *scale, double share) {
+    scale->high = bli_scale_at(scale, 1 + share);
 }
 
 static struct tick *add_tick(struct scale *scale, double at, bool minor) {
@@ -48,7 +48,7 @@ static struct tick *add_tick(struct scale *scale, double at, bool minor) {
 }
 
 static bool is_on_scale(const struct scale *scale, double value) {
-    const double share = bal_scale_share(scale, value);
+    const double share = bli_scale_share(scale, value);
     return share > -1e-9 && share < 1 + 1e-9;
 }
 
@@ -72,18 +72,18 @@ static void plain_text(struct tick *tick, double value, double largest) {
     const double size = fabs(value);
     const double unit = size >= 1e9 ? 1e9 : size >= 1e6 ? 1e6 : size > 0 && largest >= 1e4 ? 1e3 : 1;
     const char *suffix = unit == 1e9 ? "G" : unit == 1e6 ? "M" : unit == 1e3 ? "k" : "";
-    char digits[BAL_NUMBER_TEXT];
-    bal_number_print(size / unit, digits);
+    char digits[BLI_NUMBER_TEXT];
+    bli_number_print(size / unit, digits);
     snprintf(tick->text, sizeof tick->text, "%s%.12s%s", value < 0 ? "−" : "", digits, suffix);
 }
 
-double bal_tick_width(const struct tick *tick) {
+double bli_tick_width(const struct tick *tick) {
     const char *raised = strstr(tick->text, "^{");
     if (!raised)
-        return bal_text_width(tick->text, strlen(tick->text));
+        return bli_text_width(tick->text, strlen(tick->text));
     const char *from = raised + 2, *to = strchr(from, '}');
-    return bal_text_width(tick->text, (size_t)(raised - tick->text)) +
-           0.8 * bal_text_width(from, (size_t)(to - from));
+    return bli_text_width(tick->text, (size_t)(raised - tick->text)) +
+           0.8 * bli_text_width(from, (size_t)(to - from));
 }
 
 /* Do the texts keep their distance? */
@@ -95,8 +95,8 @@ static bool texts_fit(const struct scale *scale, const struct scale_wish *wish) 
             continue;
         if (last) {
             const double distance =
-                wish->length * (bal_scale_share(scale, tick->at) - bal_scale_share(scale, last->at));
-            const double widths = SMALL_LETTERS * (bal_tick_width(last) + bal_tick_width(tick)) / 2;
+                wish->length * (bli_scale_share(scale, tick->at) - bli_scale_share(scale, last->at));
+            const double widths = SMALL_LETTERS * (bli_tick_width(last) + bli_tick_width(tick)) / 2;
             if (distance < (wish->across ? widths + 12 : 2.6 * SMALL_LETTERS))
                 return false;
         }
@@ -237,7 +237,7 @@ static void log_ends(struct scale *scale, const struct span *span) {
     scale->high = high * more;
 }
 
-void bal_scale_init(struct scale *scale, const struct scale_wish *wish, const struct span *span) {
+void bli_scale_init(struct scale *scale, const struct scale_wish *wish, const struct span *span) {
     *scale = (struct scale){.log = wish->log};
     /* Ends that are given are kept; the data must then fit between them. */
     const bool given = !(wish->low == 0 && wish->high == 0);

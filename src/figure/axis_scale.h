@@ -13,7 +13,7 @@
 enum { TICKS_MAX = 24, TICK_TEXT = 40 };
 
 /* Nothing beyond this is drawn, nor, on a logarithmic axis, anything below its inverse. */
-#define BAL_SCALE_LARGEST 1e100
+#define BLI_SCALE_LARGEST 1e100
 
 struct tick {
     double at;
@@ -33,30 +33,30 @@ struct span {
     double low, high;
     double least; /* the smallest value above 0 */
 };
-extern const struct span bal_span_empty;
+extern const struct span bli_span_empty;
 /* Values that cannot be drawn change nothing. */
-void bal_span_add(struct span *span, double value);
+void bli_span_add(struct span *span, double value);
 
 struct scale_wish {
     bool log;
-    double low, high; /* as in struct bal_axis */
+    double low, high; /* as in struct bli_axis */
     bool from_zero;   /* a linear axis of values >= 0 begins at 0 unless they are all far from it */
     double length;    /* of the axis, in points */
     bool across;      /* horizontal: the texts of its ticks stand next to each other */
-    bool hours;       /* as in struct bal_axis */
+    bool hours;       /* as in struct bli_axis */
 };
 
 /* Width of the text, in units of the letter size. */
-double bal_tick_width(const struct tick *tick);
+double bli_tick_width(const struct tick *tick);
 
 /* The axis for a range of values (possibly empty). */
-void bal_scale_init(struct scale *scale, const struct scale_wish *wish, const struct span *span);
+void bli_scale_init(struct scale *scale, const struct scale_wish *wish, const struct span *span);
 
 /* Extends the axis beyond its high end by this share of its length; the ticks stay where they are. */
-void bal_scale_extend(struct scale *scale, double share);
+void bli_scale_extend(struct scale *scale, double share);
 
 /* The value at this share of the axis, 0 at low and 1 at high; and the share at a value. */
-double bal_scale_at(const struct scale *scale, double share);
-double bal_scale_share(const struct scale *scale, double value);
+double bli_scale_at(const struct scale *scale, double share);
+double bli_scale_share(const struct scale *scale, double value);
 
 #endif

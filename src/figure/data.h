@@ -10,6 +10,6 @@
 /* A row for each point of each series that has a place on the x axis, also for one that is not drawn: panel,
  * series, kind (simulation, theory, bound, or what the legend calls them), x.label, x (a number, or the name
  * of its place), y.label, y, y.ci (half-width), verdict, doubted (yes or no). */
-void bal_figure_data_write(const struct bal_figure *figure, FILE *out);
+void bli_figure_data_write(const struct bli_figure *figure, FILE *out);
 
 #endif

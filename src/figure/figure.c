@@ -16,29 +16,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const suffixes[BAL_FIGURE_FORMATS] = {"svg", "png", "pdf", "eps", "csv"};
+static const char *const suffixes[BLI_FIGURE_FORMATS] = {"svg", "png", "pdf", "eps", "csv"};
 
-const char *bal_figure_format_text(enum bal_figure_format format) {
+const char *bli_figure_format_text(enum bli_figure_format format) {
     return suffixes[format];
 }
 
-enum bal_figure_format bal_figure_format_of(const char *path) {
+enum bli_figure_format bli_figure_format_of(const char *path) {
     const char *dot = strrchr(path, '.');
     int format = 0;
-    while (format < BAL_FIGURE_FORMATS && !(dot && strcmp(dot + 1, suffixes[format]) == 0))
+    while (format < BLI_FIGURE_FORMATS && !(dot && strcmp(dot + 1, suffixes[format]) == 0))
         format++;
-    return (enum bal_figure_format)format;
+    return (enum bli_figure_format)format;
 }
 
-static enum bal_code check_axis(const struct bal_axis *axis, const char *name, struct bal_error *err) {
+static enum bal_code check_axis(const struct bli_axis *axis, const char *name, struct bal_error *err) {
     if (axis->low == 0 && axis->high == 0)
         return BAL_OK;
     if (axis->low >= axis->high)
         return bal_fail(err, BAL_E_RANGE,
                         "the %s axis ends at %g, before it begins at %g; its end must be above", name,
                         axis->high, axis->low);
-    if (fabs(axis->low) > BAL_SCALE_LARGEST || fabs(axis->high) > BAL_SCALE_LARGEST)
-        return bal_fail(err, BAL_E_RANGE, "the %s axis reaches beyond %g", name, BAL_SCALE_LARGEST);
+    if (fabs(axis->low) > BLI_SCALE_LARGEST || fabs(axis->high) > BLI_SCALE_LARGEST)
+        return bal_fail(err, BAL_E_RANGE, "the %s axis reaches beyond %g", name, BLI_SCALE_LARGEST);
     if (axis->log && (axis->low <= 0 || axis->high <= 0))
         return bal_fail(err, BAL_E_RANGE,
                         "the %s axis is logarithmic and cannot reach %g; its ends must be above 0", name,
@@ -46,14 +46,14 @@ static enum bal_code check_axis(const struct bal_axis *axis, const char *name, s
     return BAL_OK;
 }
 
-static enum bal_code check_panel(const struct bal_panel *panel, struct bal_error *err) {
+static enum bal_code check_panel(const struct bli_panel *panel, struct bal_error *err) {
     enum bal_code code = check_axis(&panel->x, "x", err);
     if (!code)
         code = check_axis(&panel->y, "y", err);
     for (size_t i = 0; i < panel->count && !code; i++)
-        if (panel->series[i].group > BAL_GROUP_INK)
+        if (panel->series[i].group > BLI_GROUP_INK)
             code = bal_fail(err, BAL_E_RANGE, "more than %d groups of curves in one figure; draw fewer",
-                            BAL_FIGURE_GROUPS_MAX);
+                            BLI_FIGURE_GROUPS_MAX);
     return code;
 }
 
@@ -61,11 +61,11 @@ static bool is_size(double value, double low, double high) {
     return value == 0 || (value >= low && value <= high);
 }
 
-enum bal_code bal_figure_check(const struct bal_figure *figure, struct bal_error *err) {
-    if (figure->panels == 0 || figure->panels > BAL_PANELS_MAX)
+enum bal_code bli_figure_check(const struct bli_figure *figure, struct bal_error *err) {
+    if (figure->panels == 0 || figure->panels > BLI_PANELS_MAX)
         return bal_fail(err, BAL_E_RANGE, "%zu panels in one figure; there must be 1 to %d", figure->panels,
-                        BAL_PANELS_MAX);
-    const struct bal_figure_size *size = &figure->size;
+                        BLI_PANELS_MAX);
+    const struct bli_figure_size *size = &figure->size;
     if (!is_size(size->width, 72, 7200) || !is_size(size->height, 36, 7200) || !is_size(size->letters, 4, 72))
         return bal_fail(
             err, BAL_E_RANGE,
@@ -80,28 +80,28 @@ enum bal_code bal_figure_check(const struct bal_figure *figure, struct bal_error
     return BAL_OK;
 }
 
-enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure_format format, char **script,
+enum bal_code bli_figure_script(const struct bli_figure *figure, enum bli_figure_format format, char **script,
                                 struct bal_error *err) {
     const enum bal_code code =
-        format < BAL_FIGURE_CSV ? bal_figure_check(figure, err)
+        format < BLI_FIGURE_CSV ? bli_figure_check(figure, err)
                                 : bal_fail(err, BAL_E_UNKNOWN, "csv is written without a script of gnuplot");
     if (code)
         return code;
-    struct bal_strbuf text = {0};
-    struct layout *layout = bal_layout_new(figure);
+    struct bli_strbuf text = {0};
+    struct layout *layout = bli_layout_new(figure);
     const double least = layout ? layout->least_height : 0;
-    if (layout && bal_strbuf_open(&text))
-        bal_plot_write(figure, layout, format, text.stream);
-    bal_layout_free(layout);
+    if (layout && bli_strbuf_open(&text))
+        bli_plot_write(figure, layout, format, text.stream);
+    bli_layout_free(layout);
     if (figure->size.height > 0 && least > figure->size.height) {
-        bal_strbuf_discard(&text);
+        bli_strbuf_discard(&text);
         return bal_fail(
             err, BAL_E_RANGE,
             "a figure %.4g points high has no room for its panels and legend; they need %.0f points",
             figure->size.height, ceil(least));
     }
-    if (!bal_strbuf_close(&text) || bal_memory_is_lost()) {
-        bal_strbuf_discard(&text);
+    if (!bli_strbuf_close(&text) || bli_memory_is_lost()) {
+        bli_strbuf_discard(&text);
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
     }
     *script = text.text;
@@ -109,54 +109,54 @@ enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure
 }
 
 /* Replaces *data by what a page can take. */
-static enum bal_code finish_svg(const struct bal_figure *figure, char **data, size_t *size,
+static enum bal_code finish_svg(const struct bli_figure *figure, char **data, size_t *size,
                                 struct bal_error *err) {
-    char *title = bal_text_formula(figure->title);
-    char *finished = title ? bal_svg_finish(*data, title, size) : NULL;
+    char *title = bli_text_formula(figure->title);
+    char *finished = title ? bli_svg_finish(*data, title, size) : NULL;
     free(title);
     free(*data);
     *data = finished;
     return finished ? BAL_OK : bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
 }
 
-static enum bal_code render_data(const struct bal_figure *figure, char **data, size_t *size,
+static enum bal_code render_data(const struct bli_figure *figure, char **data, size_t *size,
                                  struct bal_error *err) {
-    struct bal_strbuf text;
-    if (bal_strbuf_open(&text))
-        bal_figure_data_write(figure, text.stream);
-    if (!bal_strbuf_close(&text))
+    struct bli_strbuf text;
+    if (bli_strbuf_open(&text))
+        bli_figure_data_write(figure, text.stream);
+    if (!bli_strbuf_close(&text))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
     *data = text.text;
     *size = text.size;
     return BAL_OK;
 }
 
-enum bal_code bal_figure_render(const struct bal_figure *figure, enum bal_figure_format format, char **data,
+enum bal_code bli_figure_render(const struct bli_figure *figure, enum bli_figure_format format, char **data,
                                 size_t *size, struct bal_error *err) {
-    if (format == BAL_FIGURE_CSV)
+    if (format == BLI_FIGURE_CSV)
         return render_data(figure, data, size, err);
     char *script = NULL;
-    enum bal_code code = bal_figure_script(figure, format, &script, err);
+    enum bal_code code = bli_figure_script(figure, format, &script, err);
     if (code)
         return code;
-    code = bal_gnuplot_run(script, strlen(script), data, size, err);
+    code = bli_gnuplot_run(script, strlen(script), data, size, err);
     free(script);
-    if (!code && format == BAL_FIGURE_SVG)
+    if (!code && format == BLI_FIGURE_SVG)
         code = finish_svg(figure, data, size, err);
     return code;
 }
 
-enum bal_code bal_figure_write(const struct bal_figure *figure, const char *path, struct bal_error *err) {
-    const enum bal_figure_format format = bal_figure_format_of(path);
-    if (format == BAL_FIGURE_FORMATS)
+enum bal_code bli_figure_write(const struct bli_figure *figure, const char *path, struct bal_error *err) {
+    const enum bli_figure_format format = bli_figure_format_of(path);
+    if (format == BLI_FIGURE_FORMATS)
         return bal_fail(err, BAL_E_UNKNOWN,
                         "figure '%s': its name must end in .svg, .png, .pdf, .eps or .csv", path);
     char *data = NULL;
     size_t size = 0;
-    enum bal_code code = bal_figure_render(figure, format, &data, &size, err);
+    enum bal_code code = bli_figure_render(figure, format, &data, &size, err);
     if (code)
         return code;
-    code = bal_file_write(path, data, size, err);
+    code = bli_file_write(path, data, size, err);
     free(data);
     return code;
 }

@@ -141,7 +141,7 @@ static enum bal_code run_gnuplot(const int file[3], char **data, size_t *size, s
     return code;
 }
 
-enum bal_code bal_gnuplot_run(const char *script, size_t length, char **data, size_t *size,
+enum bal_code bli_gnuplot_run(const char *script, size_t length, char **data, size_t *size,
                               struct bal_error *err) {
     int file[3] = {-1, -1, -1};
     static const char *const name[] = {"script", "picture", "complaints"};

@@ -9,7 +9,7 @@
 
 /* Runs a script and gathers what it draws on its standard output. No file is written. The caller frees *data.
  */
-enum bal_code bal_gnuplot_run(const char *script, size_t length, char **data, size_t *size,
+enum bal_code bli_gnuplot_run(const char *script, size_t length, char **data, size_t *size,
                               struct bal_error *err);
 
 #endif

@@ -21,62 +21,62 @@ static const double largest_strip = 0.25; /* of the height of a panel; rows are 
 static const double panel_gap = 10;       /* between panels */
 static const double bar_share = 0.8;      /* of a place on the x axis that is filled by bars */
 
-bool bal_layout_unstable(const struct bal_series *series, size_t i) {
-    return series->verdict && series->verdict[i] == BAL_UNSTABLE && !series->theory;
+bool bli_layout_unstable(const struct bli_series *series, size_t i) {
+    return series->verdict && series->verdict[i] == BLI_UNSTABLE && !series->theory;
 }
 
-bool bal_layout_drawable(const struct bal_panel *panel, const struct bal_series *series, size_t i) {
-    const double x = series->x[i], y = series->y[i], least = 1 / BAL_SCALE_LARGEST;
-    return !bal_layout_unstable(series, i) && fabs(x) <= BAL_SCALE_LARGEST && fabs(y) <= BAL_SCALE_LARGEST &&
+bool bli_layout_drawable(const struct bli_panel *panel, const struct bli_series *series, size_t i) {
+    const double x = series->x[i], y = series->y[i], least = 1 / BLI_SCALE_LARGEST;
+    return !bli_layout_unstable(series, i) && fabs(x) <= BLI_SCALE_LARGEST && fabs(y) <= BLI_SCALE_LARGEST &&
            (!panel->x.log || x >= least) && (!panel->y.log || y >= least);
 }
 
-bool bal_layout_lost_to_log(const struct bal_panel *panel, const struct bal_series *series, size_t i) {
+bool bli_layout_lost_to_log(const struct bli_panel *panel, const struct bli_series *series, size_t i) {
     const double x = series->x[i], y = series->y[i];
-    if (series->theory || bal_layout_unstable(series, i) || !isfinite(x) || !isfinite(y))
+    if (series->theory || bli_layout_unstable(series, i) || !isfinite(x) || !isfinite(y))
         return false;
     /* A curve that has reached 0 has ended, and a bar of height 0 is written out. */
-    const bool low = series->style == BAL_STYLE_POINTS ? y <= 0 : series->style == BAL_STYLE_BARS && y < 0;
+    const bool low = series->style == BLI_STYLE_POINTS ? y <= 0 : series->style == BLI_STYLE_BARS && y < 0;
     return (panel->x.log && x <= 0) || (panel->y.log && low);
 }
 
-double bal_layout_interval_low(const struct bal_panel *panel, const struct bal_series *series, size_t i) {
+double bli_layout_interval_low(const struct bli_panel *panel, const struct bli_series *series, size_t i) {
     const double low = series->y[i] - series->half_width[i];
     return panel->y.nonnegative && series->y[i] >= 0 ? fmax(low, 0) : low;
 }
 
-bool bal_layout_doubted(const struct bal_panel *panel, const struct bal_series *series, size_t i) {
-    return series->doubted && series->doubted[i] && !series->theory && bal_layout_drawable(panel, series, i);
+bool bli_layout_doubted(const struct bli_panel *panel, const struct bli_series *series, size_t i) {
+    return series->doubted && series->doubted[i] && !series->theory && bli_layout_drawable(panel, series, i);
 }
 
 /* ---- groups in a panel ---- */
 
-static bool has_unstable(const struct bal_series *series) {
+static bool has_unstable(const struct bli_series *series) {
     for (size_t i = 0; i < series->count; i++)
-        if (bal_layout_unstable(series, i))
+        if (bli_layout_unstable(series, i))
             return true;
     return false;
 }
 
-static bool has_undecided(const struct bal_series *series) {
+static bool has_undecided(const struct bli_series *series) {
     for (size_t i = 0; i < series->count; i++)
-        if (series->verdict && !series->theory && series->verdict[i] == BAL_UNDECIDED &&
-            series->style == BAL_STYLE_POINTS)
+        if (series->verdict && !series->theory && series->verdict[i] == BLI_UNDECIDED &&
+            series->style == BLI_STYLE_POINTS)
             return true;
     return false;
 }
 
-static bool is_bar(const struct bal_series *series) {
-    return series->style == BAL_STYLE_BARS;
+static bool is_bar(const struct bli_series *series) {
+    return series->style == BLI_STYLE_BARS;
 }
 
 /* How many different groups below `below` have a series that passes. */
-static unsigned count_groups(const struct bal_panel *panel, unsigned below,
-                             bool (*passes)(const struct bal_series *)) {
-    bool seen[BAL_FIGURE_GROUPS_MAX + 1] = {false};
+static unsigned count_groups(const struct bli_panel *panel, unsigned below,
+                             bool (*passes)(const struct bli_series *)) {
+    bool seen[BLI_FIGURE_GROUPS_MAX + 1] = {false};
     unsigned count = 0;
     for (size_t i = 0; i < panel->count; i++) {
-        const struct bal_series *series = &panel->series[i];
+        const struct bli_series *series = &panel->series[i];
         if (series->group >= below || seen[series->group] || !passes(series))
             continue;
         seen[series->group] = true;
@@ -85,35 +85,35 @@ static unsigned count_groups(const struct bal_panel *panel, unsigned below,
     return count;
 }
 
-unsigned bal_layout_bar_rank(const struct bal_panel *panel, unsigned group) {
+unsigned bli_layout_bar_rank(const struct bli_panel *panel, unsigned group) {
     return count_groups(panel, group, is_bar);
 }
 
-unsigned bal_layout_strip_rank(const struct bal_panel *panel, unsigned group) {
+unsigned bli_layout_strip_rank(const struct bli_panel *panel, unsigned group) {
     return count_groups(panel, group, has_unstable);
 }
 
-unsigned bal_layout_strip_rows(const struct bal_panel *panel) {
-    return count_groups(panel, BAL_FIGURE_GROUPS_MAX + 1, has_unstable);
+unsigned bli_layout_strip_rows(const struct bli_panel *panel) {
+    return count_groups(panel, BLI_FIGURE_GROUPS_MAX + 1, has_unstable);
 }
 
-double bal_layout_bar_width(const struct panel_layout *panel) {
+double bli_layout_bar_width(const struct panel_layout *panel) {
     return bar_share / panel->bars;
 }
 
-double bal_layout_bar(const struct panel_layout *panel, unsigned k, double x) {
-    return x + (k - (panel->bars - 1) / 2.0) * bal_layout_bar_width(panel);
+double bli_layout_bar(const struct panel_layout *panel, unsigned k, double x) {
+    return x + (k - (panel->bars - 1) / 2.0) * bli_layout_bar_width(panel);
 }
 
 /* ---- axes ---- */
 
 /* The largest value that was measured; NaN: nothing was. */
-static double largest_measured(const struct bal_panel *panel) {
+static double largest_measured(const struct bli_panel *panel) {
     double largest = NAN;
     for (size_t s = 0; s < panel->count; s++) {
-        const struct bal_series *series = &panel->series[s];
+        const struct bli_series *series = &panel->series[s];
         for (size_t i = 0; i < series->count && !series->theory; i++)
-            if (bal_layout_drawable(panel, series, i))
+            if (bli_layout_drawable(panel, series, i))
                 largest = fmax(largest, series->y[i]);
     }
     return largest;
@@ -121,52 +121,52 @@ static double largest_measured(const struct bal_panel *panel) {
 
 /* A computed line that runs to its pole would flatten what was measured: on a linear axis it leaves the panel
  * at twice the largest measured value. */
-static bool is_towards_pole(const struct bal_panel *panel, const struct bal_series *series, size_t i,
+static bool is_towards_pole(const struct bli_panel *panel, const struct bli_series *series, size_t i,
                             double largest) {
-    return series->theory && series->style != BAL_STYLE_BARS && !panel->x.names && !panel->y.log &&
+    return series->theory && series->style != BLI_STYLE_BARS && !panel->x.names && !panel->y.log &&
            largest > 0 && series->y[i] > 2 * largest;
 }
 
-static void span_of(const struct bal_panel *panel, struct span *x, struct span *y) {
-    *x = *y = bal_span_empty;
+static void span_of(const struct bli_panel *panel, struct span *x, struct span *y) {
+    *x = *y = bli_span_empty;
     const double largest = largest_measured(panel);
     for (size_t s = 0; s < panel->count; s++) {
-        const struct bal_series *series = &panel->series[s];
+        const struct bli_series *series = &panel->series[s];
         for (size_t i = 0; i < series->count; i++) {
-            if (bal_layout_unstable(series, i) || bal_layout_lost_to_log(panel, series, i))
-                bal_span_add(x, series->x[i]);
-            if (!bal_layout_drawable(panel, series, i))
+            if (bli_layout_unstable(series, i) || bli_layout_lost_to_log(panel, series, i))
+                bli_span_add(x, series->x[i]);
+            if (!bli_layout_drawable(panel, series, i))
                 continue;
-            bal_span_add(x, series->x[i]);
+            bli_span_add(x, series->x[i]);
             if (!is_towards_pole(panel, series, i, largest))
-                bal_span_add(y, series->y[i]);
+                bli_span_add(y, series->y[i]);
             if (!series->half_width)
                 continue;
-            bal_span_add(y, series->y[i] + series->half_width[i]);
+            bli_span_add(y, series->y[i] + series->half_width[i]);
             /* An interval that reaches 0 does not determine where a logarithmic axis begins. */
             if (!panel->y.log || series->y[i] - series->half_width[i] > 0.2 * series->y[i])
-                bal_span_add(y, bal_layout_interval_low(panel, series, i));
+                bli_span_add(y, bli_layout_interval_low(panel, series, i));
         }
     }
 }
 
-static void scale_names(struct panel_layout *out, const struct bal_panel *panel) {
+static void scale_names(struct panel_layout *out, const struct bli_panel *panel) {
     out->x = (struct scale){.low = -0.6, .high = (double)panel->x.name_count - 0.4};
     if (out->x.high <= out->x.low)
         out->x.high = 1;
 }
 
-static void place_scales(struct panel_layout *out, const struct bal_panel *panel, double width, double height,
+static void place_scales(struct panel_layout *out, const struct bli_panel *panel, double width, double height,
                          unsigned rows) {
     struct span x, y;
     span_of(panel, &x, &y);
-    out->bars = count_groups(panel, BAL_FIGURE_GROUPS_MAX + 1, is_bar);
+    out->bars = count_groups(panel, BLI_FIGURE_GROUPS_MAX + 1, is_bar);
     if (out->bars > 0) {
         /* Bars show their length: they begin at 0, or, where there is no 0, well below the shortest. */
         if (!panel->y.log)
-            bal_span_add(&y, 0);
+            bli_span_add(&y, 0);
         else if (y.least <= y.high)
-            bal_span_add(&y, y.least / fmax(2, pow(y.high / y.least, 0.15)));
+            bli_span_add(&y, y.least / fmax(2, pow(y.high / y.least, 0.15)));
     } else {
         out->bars = 1;
     }
@@ -175,17 +175,17 @@ static void place_scales(struct panel_layout *out, const struct bal_panel *panel
     } else {
         const struct scale_wish wish = {panel->x.log, panel->x.low, panel->x.high, false,
                                         width,        true,         panel->x.hours};
-        bal_scale_init(&out->x, &wish, &x);
+        bli_scale_init(&out->x, &wish, &x);
     }
     const struct scale_wish wish = {panel->y.log, panel->y.low, panel->y.high, true,
                                     height,       false,        panel->y.hours};
-    bal_scale_init(&out->y, &wish, &y);
+    bli_scale_init(&out->y, &wish, &y);
     out->strip = 1;
     if (rows > 0) {
         const double share = fmin((rows * strip_row + 2) / height, largest_strip);
-        bal_scale_extend(&out->y, share / (1 - share));
+        bli_scale_extend(&out->y, share / (1 - share));
         out->strip = 1 - share;
-        out->strip_row = share * height / fmax(bal_layout_strip_rows(panel), 1);
+        out->strip_row = share * height / fmax(bli_layout_strip_rows(panel), 1);
     }
 }
 
@@ -193,7 +193,7 @@ static double widest_tick(const struct scale *scale) {
     double width = 0;
     for (size_t i = 0; i < scale->count; i++)
         if (!scale->tick[i].minor)
-            width = fmax(width, SMALL_LETTERS * bal_tick_width(&scale->tick[i]));
+            width = fmax(width, SMALL_LETTERS * bli_tick_width(&scale->tick[i]));
     return width;
 }
 
@@ -201,15 +201,15 @@ static double widest_tick(const struct scale *scale) {
 
 /* At most so wide, with an ellipsis where something had to go. */
 static void truncate_text(char *text, double width) {
-    if (bal_text_width(text, strlen(text)) <= width)
+    if (bli_text_width(text, strlen(text)) <= width)
         return;
-    const size_t keep = bal_text_break(text, width - bal_text_width("...", 3));
+    const size_t keep = bli_text_break(text, width - bli_text_width("...", 3));
     if (strlen(text) >= keep + 3)
         strcpy(text + keep, "...");
 }
 
-static char *axis_text(const struct bal_axis *axis) {
-    char *label = bal_text_formula(axis->label), *unit = bal_text_clean(axis->unit), *text = NULL;
+static char *axis_text(const struct bli_axis *axis) {
+    char *label = bli_text_formula(axis->label), *unit = bli_text_clean(axis->unit), *text = NULL;
     if (label && unit && asprintf(&text, *unit ? "%s (%s)" : "%s", label, unit) < 0)
         text = NULL;
     free(label);
@@ -217,7 +217,7 @@ static char *axis_text(const struct bal_axis *axis) {
     return text;
 }
 
-static bool has_axis_text(const struct bal_axis *axis) {
+static bool has_axis_text(const struct bli_axis *axis) {
     return (axis->label && *axis->label) || (axis->unit && *axis->unit);
 }
 
@@ -225,7 +225,7 @@ static bool same_text(const char *a, const char *b) {
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool same_axis(const struct bal_axis *a, const struct bal_axis *b) {
+static bool same_axis(const struct bli_axis *a, const struct bli_axis *b) {
     return same_text(a->label, b->label) && same_text(a->unit, b->unit);
 }
 
@@ -234,11 +234,11 @@ static bool same_axis(const struct bal_axis *a, const struct bal_axis *b) {
 struct grid {
     size_t columns, rows;
     double frame_width, frame_height;
-    double margin[BAL_PANELS_MAX]; /* left of the frames of a column */
-    double left[BAL_PANELS_MAX];   /* where they begin */
+    double margin[BLI_PANELS_MAX]; /* left of the frames of a column */
+    double left[BLI_PANELS_MAX];   /* where they begin */
 };
 
-static size_t choose_columns(const struct bal_figure *figure) {
+static size_t choose_columns(const struct bli_figure *figure) {
     if (figure->columns > 0)
         return figure->columns < figure->panels ? figure->columns : figure->panels;
     return figure->panels <= 3 ? figure->panels : figure->panels == 4 ? 2 : 3;
@@ -246,29 +246,29 @@ static size_t choose_columns(const struct bal_figure *figure) {
 
 /* A label that the next panel in the same column (row) has as well is shown once, below (left of) them all.
  */
-static bool shows_x_label(const struct bal_figure *figure, const struct grid *grid, size_t i) {
+static bool shows_x_label(const struct bli_figure *figure, const struct grid *grid, size_t i) {
     const size_t below = i + grid->columns;
     return has_axis_text(&figure->panel[i].x) &&
            (below >= figure->panels || !same_axis(&figure->panel[i].x, &figure->panel[below].x));
 }
 
-static bool shows_y_label(const struct bal_figure *figure, const struct grid *grid, size_t i) {
+static bool shows_y_label(const struct bli_figure *figure, const struct grid *grid, size_t i) {
     return has_axis_text(&figure->panel[i].y) &&
            (i % grid->columns == 0 || !same_axis(&figure->panel[i].y, &figure->panel[i - 1].y));
 }
 
 static double name_width(const char *name) {
-    return SMALL_LETTERS * bal_text_width(name, strlen(name));
+    return SMALL_LETTERS * bli_text_width(name, strlen(name));
 }
 
-static bool make_names(struct panel_layout *out, const struct bal_axis *axis) {
+static bool make_names(struct panel_layout *out, const struct bli_axis *axis) {
     if (!axis->names || axis->name_count == 0)
         return true;
     out->name = calloc(axis->name_count, sizeof *out->name);
     if (!out->name)
         return false;
     for (; out->names < axis->name_count; out->names++) {
-        out->name[out->names] = bal_text_formula(axis->names[out->names]);
+        out->name[out->names] = bli_text_formula(axis->names[out->names]);
         if (!out->name[out->names])
             return false;
     }
@@ -288,7 +288,7 @@ static double place_names_below(struct panel_layout *out, double left, double wi
     out->turn = turn;
     widest = 0;
     for (size_t i = 0; i < out->names; i++) {
-        const double place = left + width * bal_scale_share(&out->x, (double)i);
+        const double place = left + width * bli_scale_share(&out->x, (double)i);
         truncate_text(out->name[i], fmin(longest, place / cosine - SMALL_LETTERS) / SMALL_LETTERS);
         widest = fmax(widest, name_width(out->name[i]));
     }
@@ -304,15 +304,15 @@ static size_t unit_begins(const char *text) {
 }
 
 /* Breaks the text of an axis where its unit begins or else where it must. */
-static bool make_label(char *line[LABEL_LINES], const struct bal_axis *axis, double points) {
+static bool make_label(char *line[LABEL_LINES], const struct bli_axis *axis, double points) {
     char *text = axis_text(axis);
     const double room = points / LETTERS;
     const char *at = text;
     for (size_t i = 0; at && *at && i < LABEL_LINES; i++) {
         size_t length = strlen(at);
         const size_t label = i == 0 && axis->unit && *axis->unit ? unit_begins(at) : 0;
-        if (bal_text_width(at, length) > room && i + 1 < LABEL_LINES)
-            length = label > 0 && bal_text_width(at, label) <= room ? label : bal_text_break(at, room);
+        if (bli_text_width(at, length) > room && i + 1 < LABEL_LINES)
+            length = label > 0 && bli_text_width(at, label) <= room ? label : bli_text_break(at, room);
         line[i] = strndup(at, length);
         at = line[i] ? at + length + (at[length] == ' ') : NULL;
     }
@@ -330,11 +330,11 @@ static size_t count_lines(char *const line[LABEL_LINES]) {
 }
 
 /* The texts that panel i shows, made before anything is placed: margins depend on them. */
-static bool make_texts(const struct bal_figure *figure, const struct grid *grid, struct layout *layout,
+static bool make_texts(const struct bli_figure *figure, const struct grid *grid, struct layout *layout,
                        size_t i) {
-    const struct bal_panel *panel = &figure->panel[i];
+    const struct bli_panel *panel = &figure->panel[i];
     struct panel_layout *out = &layout->panel[i];
-    if (panel->title && *panel->title && !(out->title = bal_text_formula(panel->title)))
+    if (panel->title && *panel->title && !(out->title = bli_text_formula(panel->title)))
         return false;
     if (!make_names(out, &panel->x))
         return false;
@@ -367,7 +367,7 @@ static void place_texts(const struct grid *grid, struct panel_layout *out, size_
 }
 
 /* Columns are as wide as what stands left of their frames allows; all frames are of one size. */
-static void place_columns(const struct bal_figure *figure, struct grid *grid, const struct layout *layout) {
+static void place_columns(const struct bli_figure *figure, struct grid *grid, const struct layout *layout) {
     for (size_t i = 0; i < figure->panels; i++)
         grid->margin[i % grid->columns] = fmax(grid->margin[i % grid->columns], left_of(&layout->panel[i]));
     double used = 0;
@@ -381,7 +381,7 @@ static void place_columns(const struct bal_figure *figure, struct grid *grid, co
     }
 }
 
-static bool place_panels(const struct bal_figure *figure, struct layout *layout, double *top) {
+static bool place_panels(const struct bli_figure *figure, struct layout *layout, double *top) {
     struct grid grid = {.columns = choose_columns(figure)};
     grid.rows = (figure->panels + grid.columns - 1) / grid.columns;
     /* First guesses, to know how many ticks there are and so how wide their texts. */
@@ -396,7 +396,7 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
     /* All panels have the strip of the one that needs most, so that equal axes have equal heights. */
     unsigned rows = 0;
     for (size_t i = 0; i < figure->panels; i++) {
-        const unsigned own = bal_layout_strip_rows(&figure->panel[i]);
+        const unsigned own = bli_layout_strip_rows(&figure->panel[i]);
         rows = own > rows ? own : rows;
     }
     for (size_t i = 0; i < figure->panels; i++)
@@ -434,14 +434,14 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
 
 /* ---- title ---- */
 
-static bool place_title(const struct bal_figure *figure, struct layout *layout, double *top) {
-    char *clean = bal_text_formula(figure->title);
+static bool place_title(const struct bli_figure *figure, struct layout *layout, double *top) {
+    char *clean = bli_text_formula(figure->title);
     if (!clean)
         return false;
     const double width = (layout->width - 2 * edge) / (LETTERS * 1.1); /* bold letters are wider */
     const char *at = clean;
     while (*at && layout->title_lines < TITLE_LINES_MAX) {
-        const size_t length = bal_text_break(at, width);
+        const size_t length = bli_text_break(at, width);
         const size_t i = layout->title_lines;
         layout->title_line[i] = strndup(at, length);
         if (!layout->title_line[i]) {
@@ -466,7 +466,7 @@ static bool add_entry(struct layout *layout, enum entry_kind kind, unsigned grou
     struct entry *entry = &layout->entry[layout->entries];
     *entry = (struct entry){.kind = kind,
                             .group = group,
-                            .text = bal_text_formula(text),
+                            .text = bli_text_formula(text),
                             .sample = kind == ENTRY_NOTE ? 0
                                       : line             ? 16
                                                          : 7};
@@ -478,7 +478,7 @@ static bool add_entry(struct layout *layout, enum entry_kind kind, unsigned grou
 }
 
 static double entry_width(const struct entry *entry) {
-    return entry->sample + SAMPLE_GAP + LETTERS * bal_text_width(entry->text, strlen(entry->text));
+    return entry->sample + SAMPLE_GAP + LETTERS * bli_text_width(entry->text, strlen(entry->text));
 }
 
 /* Puts entries [first, end) into as many equally spaced columns as fit, in the middle of the figure. */
@@ -513,8 +513,8 @@ static void place_entries(struct layout *layout, size_t first, size_t end, doubl
     *top += line_height * (double)rows;
 }
 
-static size_t count_points(const struct bal_figure *figure,
-                           bool (*passes)(const struct bal_panel *, const struct bal_series *, size_t)) {
+static size_t count_points(const struct bli_figure *figure,
+                           bool (*passes)(const struct bli_panel *, const struct bli_series *, size_t)) {
     size_t count = 0;
     for (size_t p = 0; p < figure->panels; p++)
         for (size_t s = 0; s < figure->panel[p].count; s++)
@@ -523,19 +523,19 @@ static size_t count_points(const struct bal_figure *figure,
     return count;
 }
 
-static void scan_series(const struct bal_figure *figure, struct layout *layout, bool *unstable,
+static void scan_series(const struct bli_figure *figure, struct layout *layout, bool *unstable,
                         bool *undecided) {
     for (size_t p = 0; p < figure->panels; p++)
         for (size_t s = 0; s < figure->panel[p].count; s++) {
-            const struct bal_series *series = &figure->panel[p].series[s];
+            const struct bli_series *series = &figure->panel[p].series[s];
             struct group_use *use = &layout->use[series->group];
             use->used = true;
             use->theory |= series->theory && !series->bound;
             layout->any_bound |= series->bound;
             if (!series->theory) {
-                use->points |= series->style == BAL_STYLE_POINTS;
-                use->line |= series->style == BAL_STYLE_LINE || series->style == BAL_STYLE_STEPS;
-                use->bars |= series->style == BAL_STYLE_BARS;
+                use->points |= series->style == BLI_STYLE_POINTS;
+                use->line |= series->style == BLI_STYLE_LINE || series->style == BLI_STYLE_STEPS;
+                use->bars |= series->style == BLI_STYLE_BARS;
             }
             if (!use->name)
                 use->name = series->name;
@@ -551,10 +551,10 @@ static bool same_ends(const struct scale *a, const struct scale *b) {
 
 /* Are there panels that show the same, by their label, on axes that end elsewhere? Heights, or widths, cannot
  * be compared between them. */
-static bool axes_differ(const struct bal_figure *figure, const struct layout *layout, bool vertical) {
+static bool axes_differ(const struct bli_figure *figure, const struct layout *layout, bool vertical) {
     for (size_t i = 0; i < figure->panels; i++)
         for (size_t k = 0; k < i; k++) {
-            const struct bal_panel *one = &figure->panel[i], *other = &figure->panel[k];
+            const struct bli_panel *one = &figure->panel[i], *other = &figure->panel[k];
             const struct panel_layout *a = &layout->panel[i], *b = &layout->panel[k];
             if (vertical ? same_axis(&one->y, &other->y) && !same_ends(&a->y, &b->y)
                          : same_axis(&one->x, &other->x) && !same_ends(&a->x, &b->x))
@@ -563,13 +563,13 @@ static bool axes_differ(const struct bal_figure *figure, const struct layout *la
     return false;
 }
 
-static bool add_notes(const struct bal_figure *figure, struct layout *layout) {
+static bool add_notes(const struct bli_figure *figure, struct layout *layout) {
     bool good = true;
     if (axes_differ(figure, layout, true))
         good &= add_entry(layout, ENTRY_NOTE, 0, false, "panels differ in their y axes");
     if (axes_differ(figure, layout, false))
         good &= add_entry(layout, ENTRY_NOTE, 0, false, "panels differ in their x axes");
-    const size_t lost = count_points(figure, bal_layout_lost_to_log);
+    const size_t lost = count_points(figure, bli_layout_lost_to_log);
     if (lost > 0) {
         char text[80];
         snprintf(text, sizeof text, "not shown: %zu point%s at or below 0 (log axis)", lost,
@@ -579,12 +579,12 @@ static bool add_notes(const struct bal_figure *figure, struct layout *layout) {
     return good;
 }
 
-static bool place_legend(const struct bal_figure *figure, struct layout *layout, double *top) {
+static bool place_legend(const struct bli_figure *figure, struct layout *layout, double *top) {
     bool unstable = false, undecided = false, measured = false, line = false, good = true;
     scan_series(figure, layout, &unstable, &undecided);
-    for (unsigned g = 0; g <= BAL_FIGURE_GROUPS_MAX; g++) {
+    for (unsigned g = 0; g <= BLI_FIGURE_GROUPS_MAX; g++) {
         const struct group_use *use = &layout->use[g];
-        if (g != BAL_GROUP_INK && use->used && use->name && *use->name)
+        if (g != BLI_GROUP_INK && use->used && use->name && *use->name)
             good &= add_entry(layout, ENTRY_GROUP, g, !use->bars && (use->line || use->theory), use->name);
         layout->any_theory |= use->theory;
         measured |= use->points || use->line || use->bars;
@@ -600,7 +600,7 @@ static bool place_legend(const struct bal_figure *figure, struct layout *layout,
         good &= add_entry(layout, ENTRY_BOUND, 0, true, "bound");
     if (undecided)
         good &= add_entry(layout, ENTRY_UNDECIDED, 0, false, "undecided");
-    if (count_points(figure, bal_layout_doubted) > 0)
+    if (count_points(figure, bli_layout_doubted) > 0)
         good &= add_entry(layout, ENTRY_DOUBTED, 0, false, "doubted");
     if (unstable)
         good &= add_entry(layout, ENTRY_UNSTABLE, 0, false, "unstable");
@@ -614,26 +614,26 @@ static bool place_legend(const struct bal_figure *figure, struct layout *layout,
 }
 
 /* With panels of this height; 0: as usual. */
-static struct layout *new_layout(const struct bal_figure *figure, double frame_height) {
+static struct layout *new_layout(const struct bli_figure *figure, double frame_height) {
     struct layout *layout = calloc(1, sizeof *layout);
     if (!layout)
         return NULL;
     double top = edge;
-    const struct bal_figure_size *size = &figure->size;
+    const struct bli_figure_size *size = &figure->size;
     layout->scale = size->letters > 0 ? size->letters / LETTERS : 1;
     layout->width = size->width > 0 ? size->width : choose_columns(figure) == 1 ? one_column : two_columns;
     layout->width /= layout->scale;
     layout->frame_height = frame_height;
     if (!place_title(figure, layout, &top) || !place_panels(figure, layout, &top) ||
         !place_legend(figure, layout, &top)) {
-        bal_layout_free(layout);
+        bli_layout_free(layout);
         return NULL;
     }
     layout->height = ceil(top + edge);
     return layout;
 }
 
-struct layout *bal_layout_new(const struct bal_figure *figure) {
+struct layout *bli_layout_new(const struct bli_figure *figure) {
     static const double lowest = 30; /* of a panel */
     struct layout *layout = new_layout(figure, 0);
     if (!layout || !(figure->size.height > 0))
@@ -642,7 +642,7 @@ struct layout *bal_layout_new(const struct bal_figure *figure) {
     double frame = layout->frame_height + (height - layout->height) / rows;
     /* Higher panels may have shorter texts, so that what remains changes a little; it is rounded up. */
     for (int i = 0; i < 3; i++) {
-        bal_layout_free(layout);
+        bli_layout_free(layout);
         layout = new_layout(figure, fmax(frame, lowest));
         if (!layout)
             return NULL;
@@ -655,12 +655,12 @@ struct layout *bal_layout_new(const struct bal_figure *figure) {
     return layout;
 }
 
-void bal_layout_free(struct layout *layout) {
+void bli_layout_free(struct layout *layout) {
     if (!layout)
         return;
     for (size_t i = 0; i < TITLE_LINES_MAX; i++)
         free(layout->title_line[i]);
-    for (size_t i = 0; i < BAL_PANELS_MAX; i++) {
+    for (size_t i = 0; i < BLI_PANELS_MAX; i++) {
         free(layout->panel[i].title);
         for (size_t k = 0; k < LABEL_LINES; k++) {
             free(layout->panel[i].x_label[k]);

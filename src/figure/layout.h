@@ -55,7 +55,7 @@ struct group_use {
     const char *name;
 };
 
-enum { TITLE_LINES_MAX = 4, ENTRIES_MAX = BAL_FIGURE_GROUPS_MAX + 9 };
+enum { TITLE_LINES_MAX = 4, ENTRIES_MAX = BLI_FIGURE_GROUPS_MAX + 9 };
 
 /* Everything is placed as if letters had their usual size; the picture is `scale` times as large. */
 struct layout {
@@ -66,37 +66,37 @@ struct layout {
     size_t title_lines;
     char *title_line[TITLE_LINES_MAX];
     double title_at[TITLE_LINES_MAX];
-    struct panel_layout panel[BAL_PANELS_MAX];
+    struct panel_layout panel[BLI_PANELS_MAX];
     size_t entries;
     struct entry entry[ENTRIES_MAX];
-    struct group_use use[BAL_FIGURE_GROUPS_MAX + 1]; /* the last one is that of the ink */
+    struct group_use use[BLI_FIGURE_GROUPS_MAX + 1]; /* the last one is that of the ink */
     bool any_theory, any_bound;
 };
 
 enum { SAMPLE_GAP = 4 };
 
 /* May the point be drawn at all on these axes (it may still lie outside)? */
-bool bal_layout_drawable(const struct bal_panel *panel, const struct bal_series *series, size_t i);
+bool bli_layout_drawable(const struct bli_panel *panel, const struct bli_series *series, size_t i);
 /* Is it left out only because its axis is logarithmic? */
-bool bal_layout_lost_to_log(const struct bal_panel *panel, const struct bal_series *series, size_t i);
+bool bli_layout_lost_to_log(const struct bli_panel *panel, const struct bli_series *series, size_t i);
 /* Where its interval begins; not below 0 where no value can be. */
-double bal_layout_interval_low(const struct bal_panel *panel, const struct bal_series *series, size_t i);
+double bli_layout_interval_low(const struct bli_panel *panel, const struct bli_series *series, size_t i);
 /* Has the point a ring around it? */
-bool bal_layout_doubted(const struct bal_panel *panel, const struct bal_series *series, size_t i);
+bool bli_layout_doubted(const struct bli_panel *panel, const struct bli_series *series, size_t i);
 /* Is it to be marked in the strip? */
-bool bal_layout_unstable(const struct bal_series *series, size_t i);
+bool bli_layout_unstable(const struct bli_series *series, size_t i);
 
 /* The middle of a bar of this group (the k-th of those in the panel) at the place x. */
-double bal_layout_bar(const struct panel_layout *panel, unsigned k, double x);
-double bal_layout_bar_width(const struct panel_layout *panel);
+double bli_layout_bar(const struct panel_layout *panel, unsigned k, double x);
+double bli_layout_bar_width(const struct panel_layout *panel);
 /* The index of this group's bar among the bars of the panel, from 0. */
-unsigned bal_layout_bar_rank(const struct bal_panel *panel, unsigned group);
+unsigned bli_layout_bar_rank(const struct bli_panel *panel, unsigned group);
 /* The row of the strip, from 0, that this group's marks stand in, and how many rows there are. */
-unsigned bal_layout_strip_rank(const struct bal_panel *panel, unsigned group);
-unsigned bal_layout_strip_rows(const struct bal_panel *panel);
+unsigned bli_layout_strip_rank(const struct bli_panel *panel, unsigned group);
+unsigned bli_layout_strip_rows(const struct bli_panel *panel);
 
-/* The figure must have passed bal_figure_check. NULL without memory. */
-struct layout *bal_layout_new(const struct bal_figure *figure);
-void bal_layout_free(struct layout *layout);
+/* The figure must have passed bli_figure_check. NULL without memory. */
+struct layout *bli_layout_new(const struct bli_figure *figure);
+void bli_layout_free(struct layout *layout);
 
 #endif

@@ -9,15 +9,15 @@
 static void write_ticks(const struct pen *pen, char axis, const struct scale *scale) {
     fprintf(pen->out, "set %ctics scale 0.5,0.25 nomirror out enhanced offset 0,%s tc rgb '" INK "'", axis,
             axis == 'x' ? pen->device->lift : "0");
-    bal_pen_font(pen, SMALL_LETTERS, false);
+    bli_pen_font(pen, SMALL_LETTERS, false);
     fputs(" (", pen->out);
     for (size_t i = 0; i < scale->count; i++) {
         const struct tick *tick = &scale->tick[i];
         if (i > 0)
             fputs(", ", pen->out);
-        bal_pen_quoted(pen, tick->text);
+        bli_pen_quoted(pen, tick->text);
         putc(' ', pen->out);
-        bal_pen_number(pen, tick->at);
+        bli_pen_number(pen, tick->at);
         fputs(tick->minor ? " 1" : "", pen->out);
     }
     fputs(")\n", pen->out);
@@ -30,7 +30,7 @@ static void put_tick_name(const struct pen *pen, const char *name) {
         if (*name == '%')
             fputs("%%", pen->out);
         else if (*name == '\'')
-            fputs(BAL_PEN_APOSTROPHE, pen->out);
+            fputs(BLI_PEN_APOSTROPHE, pen->out);
         else
             putc(*name, pen->out);
     putc('\'', pen->out);
@@ -39,7 +39,7 @@ static void put_tick_name(const struct pen *pen, const char *name) {
 static void write_names(const struct pen *pen, const struct panel_layout *place) {
     fprintf(pen->out, "set xtics scale 0 nomirror out noenhanced offset 0,%s tc rgb '" INK "'",
             place->turn > 0 ? "0" : pen->device->lift);
-    bal_pen_font(pen, SMALL_LETTERS, false);
+    bli_pen_font(pen, SMALL_LETTERS, false);
     if (place->turn > 0)
         fprintf(pen->out, " rotate by %d right", (int)place->turn);
     else
@@ -55,13 +55,13 @@ static void write_names(const struct pen *pen, const struct panel_layout *place)
 
 static void write_range(const struct pen *pen, char axis, const struct scale *scale) {
     fprintf(pen->out, "%s logscale %c\nset %crange [", scale->log ? "set" : "unset", axis, axis);
-    bal_pen_number(pen, scale->low);
+    bli_pen_number(pen, scale->low);
     putc(':', pen->out);
-    bal_pen_number(pen, scale->high);
+    bli_pen_number(pen, scale->high);
     fputs("]\n", pen->out);
 }
 
-static void write_frame(const struct pen *pen, const struct bal_panel *panel,
+static void write_frame(const struct pen *pen, const struct bli_panel *panel,
                         const struct panel_layout *place) {
     static const char *const side[] = {"l", "r", "t", "b"};
     const double width = pen->layout->width, height = pen->layout->height;
@@ -70,7 +70,7 @@ static void write_frame(const struct pen *pen, const struct bal_panel *panel,
                          1 - (frame->top + frame->height) / height};
     for (int i = 0; i < 4; i++) {
         fprintf(pen->out, "set %smargin at screen ", side[i]);
-        bal_pen_length(pen, at[i]);
+        bli_pen_length(pen, at[i]);
         putc('\n', pen->out);
     }
     write_range(pen, 'x', &place->x);
@@ -81,24 +81,24 @@ static void write_frame(const struct pen *pen, const struct bal_panel *panel,
         write_ticks(pen, 'x', &place->x);
     write_ticks(pen, 'y', &place->y);
     fprintf(pen->out, "set grid %sytics back lt 1", panel->x.names ? "noxtics " : "xtics ");
-    bal_pen_colour(pen, "#d0808080");
-    bal_pen_line_width(pen, 0.4);
+    bli_pen_colour(pen, "#d0808080");
+    bli_pen_line_width(pen, 0.4);
     putc('\n', pen->out);
 }
 
 /* Zero has no place on a logarithmic axis; over a place without a bar it is written out. */
-static void write_zeros(const struct pen *pen, const struct bal_panel *panel,
+static void write_zeros(const struct pen *pen, const struct bli_panel *panel,
                         const struct panel_layout *place) {
     for (size_t s = 0; s < panel->count && panel->y.log; s++) {
-        const struct bal_series *series = &panel->series[s];
-        if (series->style != BAL_STYLE_BARS || series->theory)
+        const struct bli_series *series = &panel->series[s];
+        if (series->style != BLI_STYLE_BARS || series->theory)
             continue;
         for (size_t i = 0; i < series->count; i++) {
-            if (series->y[i] != 0 || bal_layout_unstable(series, i))
+            if (series->y[i] != 0 || bli_layout_unstable(series, i))
                 continue;
-            const double x = bal_layout_bar(place, bal_layout_bar_rank(panel, series->group), series->x[i]);
-            const double left = place->frame.left + bal_scale_share(&place->x, x) * place->frame.width;
-            bal_pen_label(pen, "0", left, place->frame.top + place->frame.height - 5, "center", false);
+            const double x = bli_layout_bar(place, bli_layout_bar_rank(panel, series->group), series->x[i]);
+            const double left = place->frame.left + bli_scale_share(&place->x, x) * place->frame.width;
+            bli_pen_label(pen, "0", left, place->frame.top + place->frame.height - 5, "center", false);
         }
     }
 }
@@ -107,28 +107,28 @@ static void write_panel_texts(const struct pen *pen, const struct panel_layout *
     const struct box *frame = &place->frame;
     const double middle = frame->left + frame->width / 2;
     if (place->title)
-        bal_pen_label(pen, place->title, middle, place->title_at, "center", false);
+        bli_pen_label(pen, place->title, middle, place->title_at, "center", false);
     for (int i = 0; i < LABEL_LINES && place->x_label[i]; i++)
-        bal_pen_label(pen, place->x_label[i], middle, place->x_label_at[i], "center", false);
+        bli_pen_label(pen, place->x_label[i], middle, place->x_label_at[i], "center", false);
     for (int i = 0; i < LABEL_LINES && place->y_label[i]; i++)
-        bal_pen_label(pen, place->y_label[i], place->y_label_at[i], frame->top + frame->height / 2,
+        bli_pen_label(pen, place->y_label[i], place->y_label_at[i], frame->top + frame->height / 2,
                       "center rotate by 90", false);
     if (place->strip >= 1)
         return;
     fputs("set object rectangle from ", pen->out);
-    bal_pen_place(pen, frame->left, frame->top + (1 - place->strip) * frame->height);
+    bli_pen_place(pen, frame->left, frame->top + (1 - place->strip) * frame->height);
     fputs(" to ", pen->out);
-    bal_pen_place(pen, frame->left + frame->width, frame->top);
+    bli_pen_place(pen, frame->left + frame->width, frame->top);
     fputs(" behind fc rgb '#d0808080' fs solid 1 noborder\n", pen->out);
 }
 
-static void write_panel(const struct pen *pen, const struct bal_figure *figure, size_t p) {
-    const struct bal_panel *panel = &figure->panel[p];
+static void write_panel(const struct pen *pen, const struct bli_figure *figure, size_t p) {
+    const struct bli_panel *panel = &figure->panel[p];
     const struct panel_layout *place = &pen->layout->panel[p];
     write_frame(pen, panel, place);
     write_panel_texts(pen, place);
     write_zeros(pen, panel, place);
-    bal_plot_data(pen, panel, place, p);
+    bli_plot_data(pen, panel, place, p);
     fputs("\nunset label\nunset arrow\nunset object\n", pen->out);
 }
 
@@ -136,21 +136,21 @@ static void write_head(const struct pen *pen) {
     const struct device *device = pen->device;
     fputs("set encoding utf8\n", pen->out);
     fprintf(pen->out, "set terminal %s enhanced size ", device->name);
-    bal_pen_length(pen, pen->layout->width * device->unit);
+    bli_pen_length(pen, pen->layout->width * device->unit);
     fputs(device->inches ? "in," : ",", pen->out);
-    bal_pen_length(pen, pen->layout->height * device->unit);
+    bli_pen_length(pen, pen->layout->height * device->unit);
     fprintf(pen->out, "%s %s", device->inches ? "in" : "", device->options);
-    bal_pen_font(pen, LETTERS, false);
+    bli_pen_font(pen, LETTERS, false);
     fputs("\nset multiplot\nunset key\nset style fill solid 1 noborder\n", pen->out);
     fputs("set border 3 lt 1", pen->out);
-    bal_pen_colour(pen, INK);
-    bal_pen_line_width(pen, 0.6);
+    bli_pen_colour(pen, INK);
+    bli_pen_line_width(pen, 0.6);
     putc('\n', pen->out);
 }
 
-void bal_plot_write(const struct bal_figure *figure, const struct layout *layout,
-                    enum bal_figure_format format, FILE *out) {
-    struct device device = bal_pen_devices[format];
+void bli_plot_write(const struct bli_figure *figure, const struct layout *layout,
+                    enum bli_figure_format format, FILE *out) {
+    struct device device = bli_pen_devices[format];
     device.unit *= layout->scale;
     device.letters *= layout->scale;
     device.line *= layout->scale;
@@ -158,8 +158,8 @@ void bal_plot_write(const struct bal_figure *figure, const struct layout *layout
     const struct pen pen = {out, layout, &device};
     write_head(&pen);
     for (size_t i = 0; i < layout->title_lines; i++)
-        bal_pen_label(&pen, layout->title_line[i], layout->width / 2, layout->title_at[i], "center", true);
-    bal_plot_legend(&pen);
+        bli_pen_label(&pen, layout->title_line[i], layout->width / 2, layout->title_at[i], "center", true);
+    bli_plot_legend(&pen);
     for (size_t p = 0; p < figure->panels; p++)
         write_panel(&pen, figure, p);
     fputs("unset multiplot\n", out);

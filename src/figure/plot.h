@@ -12,7 +12,7 @@
 #define INK_IN_SVG "rgb( 31,  31,  31)"
 #define INK_IN_SVG_TEXT "rgb(31,31,31)"
 
-void bal_plot_write(const struct bal_figure *figure, const struct layout *layout,
-                    enum bal_figure_format format, FILE *out);
+void bli_plot_write(const struct bli_figure *figure, const struct layout *layout,
+                    enum bli_figure_format format, FILE *out);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "figure/pen.h"
 
-void bal_plot_legend(const struct pen *pen);
+void bli_plot_legend(const struct pen *pen);
 /* p: the number of the panel. */
-void bal_plot_data(const struct pen *pen, const struct bal_panel *panel, const struct panel_layout *place,
+void bli_plot_data(const struct pen *pen, const struct bli_panel *panel, const struct panel_layout *place,
                    size_t p);
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *bal_svg_element(const char *svg) {
+const char *bli_svg_element(const char *svg) {
     const char *element = strstr(svg, "<svg");
     return element ? element : svg;
 }
@@ -47,7 +47,7 @@ static bool starts_with(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-#define FONTS BAL_PEN_FONT ",Helvetica,Arial,sans-serif"
+#define FONTS BLI_PEN_FONT ",Helvetica,Arial,sans-serif"
 
 /* Replacements inside tags. An identifier is recognised by the text in front of it. */
 struct rule {
@@ -59,8 +59,8 @@ static const struct rule rules[] = {
     {"\"" INK_IN_SVG "\"", "\"currentColor\"", false},
     {"\"" INK_IN_SVG_TEXT "\"", "\"currentColor\"", false},
     {"'" INK_IN_SVG "'", "'currentColor'", false},
-    {"font-family=\"" BAL_PEN_FONT "\"", "font-family=\"" FONTS "\"", false},
-    {"font-family=\"" BAL_PEN_FONT ":Bold\"", "font-family=\"" FONTS "\" font-weight=\"bold\"", false},
+    {"font-family=\"" BLI_PEN_FONT "\"", "font-family=\"" FONTS "\"", false},
+    {"font-family=\"" BLI_PEN_FONT ":Bold\"", "font-family=\"" FONTS "\" font-weight=\"bold\"", false},
     {"stroke-width='0.2", "stroke-width='0.3", false}, /* of hollow shapes and crosses, relative to their size
                                                         */
     {" id=\"", " id=\"", true},
@@ -111,9 +111,9 @@ static bool skip_element(const char **at, const char *name, const char *end) {
     return true;
 }
 
-char *bal_svg_finish(const char *svg, const char *title, size_t *size) {
-    struct bal_strbuf finished;
-    if (!bal_strbuf_open(&finished))
+char *bli_svg_finish(const char *svg, const char *title, size_t *size) {
+    struct bli_strbuf finished;
+    if (!bli_strbuf_open(&finished))
         return NULL;
     FILE *out = finished.stream;
     char prefix[16];
@@ -142,7 +142,7 @@ char *bal_svg_finish(const char *svg, const char *title, size_t *size) {
             putc(*at++, out);
         }
     }
-    if (!bal_strbuf_close(&finished))
+    if (!bli_strbuf_close(&finished))
         return NULL;
     *size = finished.size;
     return finished.text;

@@ -12,9 +12,9 @@
  * - whose identifiers begin with a prefix made from the contents, so that two figures in one page do not mix,
  * - that has the title (clean text) as its label for screen readers.
  * The caller frees it; NULL without memory. */
-char *bal_svg_finish(const char *svg, const char *title, size_t *size);
+char *bli_svg_finish(const char *svg, const char *title, size_t *size);
 
 /* Where the element <svg> begins, after the XML declaration: the part that is put into a page. */
-const char *bal_svg_element(const char *svg);
+const char *bli_svg_element(const char *svg);
 
 #endif

@@ -10,25 +10,25 @@
 #include <stdbool.h>
 #include <string.h>
 
-void bal_csv_number(double value, FILE *out) {
-    char text[BAL_NUMBER_TEXT] = "";
+void bli_csv_number(double value, FILE *out) {
+    char text[BLI_NUMBER_TEXT] = "";
     if (isfinite(value))
-        bal_number_print(value, text);
+        bli_number_print(value, text);
     fprintf(out, ",%s", text);
 }
 
 /* Spreadsheets compute what begins like this, unless it is a number. */
 static bool is_formula(const char *text) {
     double number;
-    return *text && strchr("=+-@\t\r", *text) && !bal_number_parse(text, strlen(text), &number);
+    return *text && strchr("=+-@\t\r", *text) && !bli_number_parse(text, strlen(text), &number);
 }
 
-void bal_csv_text(const char *text, FILE *out) {
+void bli_csv_text(const char *text, FILE *out) {
     const bool formula = is_formula(text), quoted = strpbrk(text, ",\"\r\n");
     fprintf(out, "%s%s", quoted ? "\"" : "", formula ? "'" : "");
     while (*text) {
         char letter[4], *end = letter;
-        bal_utf8_put(&end, bal_utf8_next(&text));
+        bli_utf8_put(&end, bli_utf8_next(&text));
         fprintf(out, "%s%.*s", *letter == '"' ? "\"" : "", (int)(end - letter), letter);
     }
     fputs(quoted ? "\"" : "", out);

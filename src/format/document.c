@@ -16,7 +16,7 @@
 enum { DEPTH_MAX = 32, ANCHORS_MAX = 200, STEPS_MAX = 5000000 };
 
 struct node {
-    enum bal_node_kind kind;
+    enum bli_node_kind kind;
     unsigned line, column;
     const char *text;
     size_t count; /* members of a list, pairs of a map */
@@ -36,10 +36,10 @@ struct open {
     int *child;
 };
 
-struct bal_document {
+struct bli_document {
     const char *name;
     size_t steps;
-    struct bal_arena arena;
+    struct bli_arena arena;
     int nodes, capacity;
     struct node *node; /* node[0] is not used */
     int failed_at;
@@ -47,7 +47,7 @@ struct bal_document {
 };
 
 struct builder {
-    struct bal_document *document;
+    struct bli_document *document;
     const char *text;
     size_t length;
     struct bal_error *err;
@@ -67,7 +67,7 @@ static enum bal_code fail_at(struct builder *b, const yaml_event_t *event, const
                     event->start_mark.column + 1, what);
 }
 
-static int add_node(struct bal_document *d, enum bal_node_kind kind, unsigned line, unsigned column) {
+static int add_node(struct bli_document *d, enum bli_node_kind kind, unsigned line, unsigned column) {
     if (d->nodes + 1 >= d->capacity) {
         const int capacity = d->capacity ? 2 * d->capacity : 256;
         struct node *node = realloc(d->node, (size_t)capacity * sizeof *node);
@@ -80,7 +80,7 @@ static int add_node(struct bal_document *d, enum bal_node_kind kind, unsigned li
     return d->nodes;
 }
 
-static int add_node_of(struct builder *b, enum bal_node_kind kind, const yaml_event_t *event) {
+static int add_node_of(struct builder *b, enum bli_node_kind kind, const yaml_event_t *event) {
     return add_node(b->document, kind, (unsigned)event->start_mark.line + 1,
                     (unsigned)event->start_mark.column + 1);
 }
@@ -110,7 +110,7 @@ static enum bal_code name_node(struct builder *b, const yaml_event_t *event, con
 
 /* A copy without control characters; NULL for NULL. */
 static const char *copy_text(struct builder *b, yaml_char_t *text) {
-    return text ? bal_arena_text(&b->document->arena, (char *)text, bal_utf8_tame((char *)text, "\n\t"))
+    return text ? bli_arena_text(&b->document->arena, (char *)text, bli_utf8_tame((char *)text, "\n\t"))
                 : NULL;
 }
 
@@ -118,7 +118,7 @@ static enum bal_code add_text(struct builder *b, const yaml_event_t *event) {
     yaml_char_t *value = event->data.scalar.value, *anchor = event->data.scalar.anchor;
     if (strlen((const char *)value) != event->data.scalar.length)
         return fail_at(b, event, "a text with a zero character in it; leave that out");
-    const int node = add_node_of(b, BAL_NODE_TEXT, event);
+    const int node = add_node_of(b, BLI_NODE_TEXT, event);
     const char *text = copy_text(b, value), *name = copy_text(b, anchor);
     if (!node || b->document->arena.lost || !add_child(&b->open[b->depth], node))
         return no_memory(b);
@@ -135,7 +135,7 @@ static enum bal_code add_alias(struct builder *b, const yaml_event_t *event) {
     return fail_at(b, event, "an alias (*) of something that has not been named with & before");
 }
 
-static enum bal_code begin_collection(struct builder *b, const yaml_event_t *event, enum bal_node_kind kind,
+static enum bal_code begin_collection(struct builder *b, const yaml_event_t *event, enum bli_node_kind kind,
                                       yaml_char_t *anchor) {
     if (b->depth == DEPTH_MAX)
         return fail_at(b, event, "lists and maps are nested too deeply; at most 32 levels are possible");
@@ -150,12 +150,12 @@ static enum bal_code begin_collection(struct builder *b, const yaml_event_t *eve
 static enum bal_code end_collection(struct builder *b, const yaml_event_t *event) {
     struct open *open = &b->open[b->depth];
     struct node *node = &b->document->node[open->node];
-    node->child = bal_arena_take(&b->document->arena, open->count, sizeof *node->child);
+    node->child = bli_arena_take(&b->document->arena, open->count, sizeof *node->child);
     if (!node->child)
         return no_memory(b);
     if (open->count)
         memcpy(node->child, open->child, open->count * sizeof *node->child);
-    node->count = node->kind == BAL_NODE_MAP ? open->count / 2 : open->count;
+    node->count = node->kind == BLI_NODE_MAP ? open->count / 2 : open->count;
     free(open->child);
     open->child = NULL;
     b->depth--;
@@ -172,9 +172,9 @@ static enum bal_code handle_event(struct builder *b, const yaml_event_t *event) 
     case YAML_ALIAS_EVENT:
         return add_alias(b, event);
     case YAML_SEQUENCE_START_EVENT:
-        return begin_collection(b, event, BAL_NODE_LIST, event->data.sequence_start.anchor);
+        return begin_collection(b, event, BLI_NODE_LIST, event->data.sequence_start.anchor);
     case YAML_MAPPING_START_EVENT:
-        return begin_collection(b, event, BAL_NODE_MAP, event->data.mapping_start.anchor);
+        return begin_collection(b, event, BLI_NODE_MAP, event->data.mapping_start.anchor);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         return end_collection(b, event);
@@ -239,9 +239,9 @@ static enum bal_code parse_events(struct builder *b, yaml_parser_t *parser) {
     return BAL_OK;
 }
 
-enum bal_code bal_document_new(const char *text, size_t length, const char *name,
-                               struct bal_document **document, struct bal_error *err) {
-    struct bal_document *result = calloc(1, sizeof *result);
+enum bal_code bli_document_new(const char *text, size_t length, const char *name,
+                               struct bli_document **document, struct bal_error *err) {
+    struct bli_document *result = calloc(1, sizeof *result);
     struct builder *b = calloc(1, sizeof *b);
     yaml_parser_t parser;
     if (!result || !b || !yaml_parser_initialize(&parser)) {
@@ -257,71 +257,71 @@ enum bal_code bal_document_new(const char *text, size_t length, const char *name
         free(b->open[i].child);
     free(b);
     if (code)
-        bal_document_free(result);
+        bli_document_free(result);
     else
         *document = result;
     return code;
 }
 
-void bal_document_free(struct bal_document *document) {
+void bli_document_free(struct bli_document *document) {
     if (!document)
         return;
-    bal_arena_fini(&document->arena);
+    bli_arena_fini(&document->arena);
     free(document->node);
     free(document);
 }
 
 /* ---- looking at it ---- */
 
-int bal_document_root(struct bal_document *document) {
+int bli_document_root(struct bli_document *document) {
     (void)document;
     return 1; /* the first node that begins */
 }
 
-enum bal_node_kind bal_node_kind(struct bal_document *document, int node) {
+enum bli_node_kind bli_node_kind(struct bli_document *document, int node) {
     return document->node[node].kind;
 }
 
-unsigned bal_node_line(struct bal_document *document, int node) {
+unsigned bli_node_line(struct bli_document *document, int node) {
     return document->node[node].line;
 }
 
-unsigned bal_node_column(struct bal_document *document, int node) {
+unsigned bli_node_column(struct bli_document *document, int node) {
     return document->node[node].column;
 }
 
-const char *bal_node_text(struct bal_document *document, int node) {
+const char *bli_node_text(struct bli_document *document, int node) {
     return document->node[node].text;
 }
 
-size_t bal_node_count(struct bal_document *document, int node) {
+size_t bli_node_count(struct bli_document *document, int node) {
     return document->node[node].count;
 }
 
-int bal_node_item(struct bal_document *document, int node, size_t i) {
+int bli_node_item(struct bli_document *document, int node, size_t i) {
     return document->node[node].child[i];
 }
 
-int bal_node_key(struct bal_document *document, int node, size_t i) {
+int bli_node_key(struct bli_document *document, int node, size_t i) {
     return document->node[node].child[2 * i];
 }
 
-int bal_node_value(struct bal_document *document, int node, size_t i) {
+int bli_node_value(struct bli_document *document, int node, size_t i) {
     return document->node[node].child[2 * i + 1];
 }
 
-int bal_node_get(struct bal_document *document, int node, const char *name) {
-    if (node == 0 || bal_node_kind(document, node) != BAL_NODE_MAP)
+int bli_node_get(struct bli_document *document, int node, const char *name) {
+    if (node == 0 || bli_node_kind(document, node) != BLI_NODE_MAP)
         return 0;
-    for (size_t i = 0; i < bal_node_count(document, node); i++) {
-        const int key = bal_node_key(document, node, i);
-        if (bal_node_kind(document, key) == BAL_NODE_TEXT && strcmp(bal_node_text(document, key), name) == 0)
-            return bal_node_value(document, node, i);
+    for (size_t i = 0; i < bli_node_count(document, node); i++) {
+        const int key = bli_node_key(document, node, i);
+        if (bli_node_kind(document, key) == BLI_NODE_TEXT && strcmp(bli_node_text(document, key), name) == 0)
+            return bli_node_value(document, node, i);
     }
     return 0;
 }
 
-enum bal_code bal_document_count_steps(struct bal_document *document, size_t steps, struct bal_error *err) {
+enum bal_code bli_document_count_steps(struct bli_document *document, size_t steps, struct bal_error *err) {
     document->steps += steps;
     if (document->steps <= STEPS_MAX)
         return BAL_OK;
@@ -330,7 +330,7 @@ enum bal_code bal_document_count_steps(struct bal_document *document, size_t ste
                     document->name);
 }
 
-enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node,
+enum bal_code bli_document_fail(struct bli_document *document, struct bal_error *err, int node,
                                 const char *field, enum bal_code code, const char *format, ...) {
     char text[sizeof err->text];
     va_list args;
@@ -339,40 +339,40 @@ enum bal_code bal_document_fail(struct bal_document *document, struct bal_error 
     va_end(args);
     document->failed_at = node;
     document->missing = NULL;
-    return bal_fail(err, code, "%s:%u: %s%s%s", document->name, bal_node_line(document, node), field,
+    return bal_fail(err, code, "%s:%u: %s%s%s", document->name, bli_node_line(document, node), field,
                     *field ? ": " : "", text);
 }
 
-enum bal_code bal_document_fail_missing(struct bal_document *document, struct bal_error *err, int map,
+enum bal_code bli_document_fail_missing(struct bli_document *document, struct bal_error *err, int map,
                                         const char *field, const char *name, const char *help) {
     const enum bal_code code =
-        bal_document_fail(document, err, map, field, BAL_E_SYNTAX, "field '%s' is missing: %s", name, help);
+        bli_document_fail(document, err, map, field, BAL_E_SYNTAX, "field '%s' is missing: %s", name, help);
     document->missing = name;
     return code;
 }
 
 /* ---- going on after a failure ---- */
 
-int bal_document_failed_at(struct bal_document *document) {
+int bli_document_failed_at(struct bli_document *document) {
     return document->failed_at;
 }
 
-const char *bal_document_missing(struct bal_document *document) {
+const char *bli_document_missing(struct bli_document *document) {
     return document->missing;
 }
 
-void bal_document_clear_failure(struct bal_document *document) {
+void bli_document_clear_failure(struct bli_document *document) {
     document->failed_at = 0;
     document->missing = NULL;
     document->steps = 0;
 }
 
 static size_t child_slots(const struct node *node) {
-    return node->kind == BAL_NODE_MAP ? 2 * node->count : node->count;
+    return node->kind == BLI_NODE_MAP ? 2 * node->count : node->count;
 }
 
 /* The first node, after another one, that has this one as a child; 0: none. *place is its index. */
-static int parent_after(const struct bal_document *document, int after, int child, size_t *place) {
+static int parent_after(const struct bli_document *document, int after, int child, size_t *place) {
     for (int i = after + 1; i <= document->nodes; i++)
         for (size_t k = 0; k < child_slots(&document->node[i]); k++)
             if (document->node[i].child[k] == child) {
@@ -382,47 +382,47 @@ static int parent_after(const struct bal_document *document, int after, int chil
     return 0;
 }
 
-const char *bal_document_name(struct bal_document *document, int node) {
+const char *bli_document_name(struct bli_document *document, int node) {
     size_t place = 0;
     const int parent = parent_after(document, 0, node, &place);
-    const bool is_value = parent && document->node[parent].kind == BAL_NODE_MAP && place % 2;
-    return is_value ? bal_node_text(document, document->node[parent].child[place - 1]) : "";
+    const bool is_value = parent && document->node[parent].kind == BLI_NODE_MAP && place % 2;
+    return is_value ? bli_node_text(document, document->node[parent].child[place - 1]) : "";
 }
 
 /* Removes a member, or a pair that a child belongs to. */
 static void remove_child(struct node *node, size_t place) {
-    const size_t width = node->kind == BAL_NODE_MAP ? 2 : 1;
+    const size_t width = node->kind == BLI_NODE_MAP ? 2 : 1;
     const size_t first = place / width * width, behind = child_slots(node) - first - width;
     memmove(&node->child[first], &node->child[first + width], behind * sizeof *node->child);
     node->count--;
 }
 
-int bal_document_blank_out(struct bal_document *document, int node) {
-    const int root = bal_document_root(document);
+int bli_document_blank_out(struct bli_document *document, int node) {
+    const int root = bli_document_root(document);
     int from = 0;
     size_t place = 0;
     for (int parent = 0; node != root && (parent = parent_after(document, parent, node, &place));) {
         struct node *holder = &document->node[parent];
-        from = holder->kind == BAL_NODE_LIST || place % 2 ? parent : 0;
+        from = holder->kind == BLI_NODE_LIST || place % 2 ? parent : 0;
         remove_child(holder, place);
         if (holder->count == 0 && parent != root)
-            from = bal_document_blank_out(document, parent);
+            from = bli_document_blank_out(document, parent);
         parent--; /* it may have the node once more */
     }
     return from;
 }
 
-static int add_placeholder(struct bal_document *document, const char *text, unsigned line) {
-    const int node = add_node(document, BAL_NODE_TEXT, line, 1);
+static int add_placeholder(struct bli_document *document, const char *text, unsigned line) {
+    const int node = add_node(document, BLI_NODE_TEXT, line, 1);
     if (node)
         document->node[node].text = text;
     return node;
 }
 
-bool bal_document_add_placeholder(struct bal_document *document, int map, const char *name) {
+bool bli_document_add_placeholder(struct bli_document *document, int map, const char *name) {
     const size_t count = child_slots(&document->node[map]);
-    const unsigned line = bal_node_line(document, map);
-    int *child = bal_arena_take(&document->arena, count + 2, sizeof *child);
+    const unsigned line = bli_node_line(document, map);
+    int *child = bli_arena_take(&document->arena, count + 2, sizeof *child);
     const int key = add_placeholder(document, name, line),
               value = key ? add_placeholder(document, "-", line) : 0;
     if (!child || !value)

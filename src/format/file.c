@@ -189,7 +189,7 @@ static void copy_permissions(int file, const struct stat *old) {
     fchmod(file, mode);
 }
 
-bool bal_file_write_all(int file, const char *data, size_t size) {
+bool bli_file_write_all(int file, const char *data, size_t size) {
     while (size > 0) {
         const ssize_t wrote = write(file, data, size);
         if (wrote < 0 && errno != EINTR)
@@ -204,7 +204,7 @@ bool bal_file_write_all(int file, const char *data, size_t size) {
 
 /* Writes all of it and closes; errno is that of the first failure. */
 static bool write_and_close(int file, const char *data, size_t size) {
-    const bool written = bal_file_write_all(file, data, size);
+    const bool written = bli_file_write_all(file, data, size);
     const int first = errno;
     const bool closed = close(file) == 0;
     if (!written)
@@ -259,7 +259,7 @@ static bool write_via_draft(const struct write_target *write_target, const char 
     if (good) {
         if (write_target->there)
             copy_permissions(draft.file, &write_target->about);
-        good = bal_file_write_all(draft.file, data, size) && draft_publish(&draft, write_target);
+        good = bli_file_write_all(draft.file, data, size) && draft_publish(&draft, write_target);
         draft_close(&draft);
     }
     const int reason = errno;
@@ -277,7 +277,7 @@ static enum bal_code fail_at(const char *path, struct bal_error *err) {
     return bal_fail(err, BAL_E_IO, "'%s' cannot be written: %s; choose another place", path, strerror(errno));
 }
 
-enum bal_code bal_file_write(const char *path, const char *data, size_t size, struct bal_error *err) {
+enum bal_code bli_file_write(const char *path, const char *data, size_t size, struct bal_error *err) {
     struct write_target write_target;
     const bool good = find_target(path, &write_target) &&
                       (write_target.in_place ? append_to_target(&write_target, data, size)
@@ -286,7 +286,7 @@ enum bal_code bal_file_write(const char *path, const char *data, size_t size, st
     return good ? BAL_OK : fail_at(path, err);
 }
 
-enum bal_code bal_file_check(const char *path, struct bal_error *err) {
+enum bal_code bli_file_check(const char *path, struct bal_error *err) {
     struct write_target write_target;
     struct draft draft;
     bool good = find_target(path, &write_target);
@@ -299,7 +299,7 @@ enum bal_code bal_file_check(const char *path, struct bal_error *err) {
     return good ? BAL_OK : fail_at(path, err);
 }
 
-bool bal_file_is_same(const char *a, const char *b) {
+bool bli_file_is_same(const char *a, const char *b) {
     struct stat one, other;
     const bool exists = stat(a, &one) == 0;
     if (!exists || stat(b, &other) != 0)

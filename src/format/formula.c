@@ -107,8 +107,8 @@ static const char *formula_end(const char *at) {
     return end && end[-1] != ' ' && !(end[1] >= '0' && end[1] <= '9') ? end : NULL;
 }
 
-char *bal_text_formula(const char *text) {
-    char *clean = bal_text_clean(text);
+char *bli_text_formula(const char *text) {
+    char *clean = bli_text_clean(text);
     char *result = clean ? malloc(3 * strlen(clean) + 1) : NULL; /* "2" grows to the three bytes of "₂" */
     if (!result) {
         free(clean);

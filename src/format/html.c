@@ -56,12 +56,12 @@ static const char style[] =
     "footer{margin:3rem auto 1.5rem;border-top:1px solid var(--line);padding-top:.8rem}\n"
     "@media print{details>*{display:block}.scroll{overflow:visible;border:0}}\n";
 
-void bal_html_text(const char *text, FILE *out) {
+void bli_html_text(const char *text, FILE *out) {
     while (text && *text) {
         const char before = *text;
-        const unsigned character = bal_utf8_next(&text);
+        const unsigned character = bli_utf8_next(&text);
         char letter[5], *end = letter;
-        bal_utf8_put(&end, before == '\n' ? '\n' : character);
+        bli_utf8_put(&end, before == '\n' ? '\n' : character);
         *end = '\0';
         switch (*letter) {
         case '<':
@@ -85,29 +85,29 @@ void bal_html_text(const char *text, FILE *out) {
     }
 }
 
-void bal_html_element(const char *name, const char *class, const char *text, FILE *out) {
+void bli_html_element(const char *name, const char *class, const char *text, FILE *out) {
     if (class)
         fprintf(out, "<%s class=\"%s\">", name, class);
     else
         fprintf(out, "<%s>", name);
-    bal_html_text(text, out);
+    bli_html_text(text, out);
     fprintf(out, "</%s>\n", name);
 }
 
-void bal_html_table_begin(const char *caption, FILE *out) {
+void bli_html_table_begin(const char *caption, FILE *out) {
     fputs("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", out);
-    bal_html_text(caption, out);
+    bli_html_text(caption, out);
     fputs("\"><table>\n", out);
-    bal_html_element("caption", NULL, caption, out);
+    bli_html_element("caption", NULL, caption, out);
 }
 
-void bal_html_table_head(const char *text, bool left, enum bal_html_scope scope, FILE *out) {
-    fprintf(out, "<th scope=\"%s\"%s>", scope == BAL_HTML_COLUMN ? "col" : "row", left ? " class=\"l\"" : "");
-    bal_html_text(text, out);
+void bli_html_table_head(const char *text, bool left, enum bli_html_scope scope, FILE *out) {
+    fprintf(out, "<th scope=\"%s\"%s>", scope == BLI_HTML_COLUMN ? "col" : "row", left ? " class=\"l\"" : "");
+    bli_html_text(text, out);
     fputs("</th>\n", out);
 }
 
-void bal_html_table_end(FILE *out) {
+void bli_html_table_end(FILE *out) {
     fputs("</table></div>\n", out);
 }
 
@@ -116,7 +116,7 @@ void bal_html_table_end(FILE *out) {
 static const char policy[] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
                              "form-action 'none'";
 
-void bal_html_begin(const char *title, FILE *out) {
+void bli_html_begin(const char *title, FILE *out) {
     fprintf(out,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
             "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n",
@@ -124,10 +124,10 @@ void bal_html_begin(const char *title, FILE *out) {
     fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<link rel=\"icon\" href=\"data:,\">\n",
           out);
-    bal_html_element("title", NULL, title, out);
+    bli_html_element("title", NULL, title, out);
     fprintf(out, "<style>\n%s</style>\n</head>\n<body>\n", style);
 }
 
-void bal_html_end(FILE *out) {
+void bli_html_end(FILE *out) {
     fputs("</body>\n</html>\n", out);
 }

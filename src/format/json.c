@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-void bal_json_init(struct json *json, FILE *out) {
+void bli_json_init(struct json *json, FILE *out) {
     *json = (struct json){.out = out};
 }
 
@@ -18,10 +18,10 @@ void bal_json_init(struct json *json, FILE *out) {
 static void put_string(FILE *out, const char *text) {
     fputc('"', out);
     while (*text) {
-        const unsigned c = bal_utf8_decode(&text, NULL);
+        const unsigned c = bli_utf8_decode(&text, NULL);
         char letter[4], *end = letter;
-        bal_utf8_put(&end, c);
-        if (!bal_utf8_is_harmless(c)) /* there is none above U+FFFF */
+        bli_utf8_put(&end, c);
+        if (!bli_utf8_is_harmless(c)) /* there is none above U+FFFF */
             fprintf(out, "\\u%04x", c);
         else
             fprintf(out, "%s%.*s", c == '"' || c == '\\' ? "\\" : "", (int)(end - letter), letter);
@@ -56,15 +56,15 @@ static void open_with(struct json *json, const char *key, char bracket, bool lin
     json->inner[json->depth] = inner;
 }
 
-void bal_json_open(struct json *json, const char *key, char bracket) {
+void bli_json_open(struct json *json, const char *key, char bracket) {
     open_with(json, key, bracket, false);
 }
 
-void bal_json_open_line(struct json *json, const char *key, char bracket) {
+void bli_json_open_line(struct json *json, const char *key, char bracket) {
     open_with(json, key, bracket, true);
 }
 
-void bal_json_close(struct json *json, char bracket) {
+void bli_json_close(struct json *json, char bracket) {
     assert(json->depth > 0);
     const bool lines = json->started[json->depth] && !json->inner[json->depth];
     json->depth--;
@@ -75,33 +75,33 @@ void bal_json_close(struct json *json, char bracket) {
         fputc('\n', json->out);
 }
 
-void bal_json_text(struct json *json, const char *key, const char *text) {
+void bli_json_text(struct json *json, const char *key, const char *text) {
     begin_value(json, key);
     put_string(json->out, text);
 }
 
-void bal_json_number(struct json *json, const char *key, double number) {
+void bli_json_number(struct json *json, const char *key, double number) {
     if (!isfinite(number)) {
-        bal_json_null(json, key);
+        bli_json_null(json, key);
         return;
     }
-    char text[BAL_NUMBER_TEXT];
-    bal_number_print(number, text);
+    char text[BLI_NUMBER_TEXT];
+    bli_number_print(number, text);
     begin_value(json, key);
     fputs(text, json->out);
 }
 
-void bal_json_count(struct json *json, const char *key, uint64_t number) {
+void bli_json_count(struct json *json, const char *key, uint64_t number) {
     begin_value(json, key);
     fprintf(json->out, "%" PRIu64, number);
 }
 
-void bal_json_bool(struct json *json, const char *key, bool value) {
+void bli_json_bool(struct json *json, const char *key, bool value) {
     begin_value(json, key);
     fputs(value ? "true" : "false", json->out);
 }
 
-void bal_json_null(struct json *json, const char *key) {
+void bli_json_null(struct json *json, const char *key) {
     begin_value(json, key);
     fputs("null", json->out);
 }

@@ -11,11 +11,11 @@
 
 enum { NUMBER_MAX = 64 }; /* bytes of a number: beyond that no digit matters, and none is written so */
 
-void bal_json_reader_init(struct json_reader *r, const char *text, size_t length) {
+void bli_json_reader_init(struct json_reader *r, const char *text, size_t length) {
     *r = (struct json_reader){.start = text, .at = text, .end = text + length};
 }
 
-bool bal_json_reader_fail(struct json_reader *r, const char *fault) {
+bool bli_json_reader_fail(struct json_reader *r, const char *fault) {
     if (r->fault)
         return false;
     r->fault = fault;
@@ -35,12 +35,12 @@ static char next_byte(struct json_reader *r) {
 
 static bool skip_byte(struct json_reader *r, char wanted, const char *fault) {
     if (next_byte(r) != wanted)
-        return bal_json_reader_fail(r, fault);
+        return bli_json_reader_fail(r, fault);
     r->at++;
     return true;
 }
 
-char bal_json_reader_peek(struct json_reader *r) {
+char bli_json_reader_peek(struct json_reader *r) {
     const char c = next_byte(r);
     if (c >= '0' && c <= '9')
         return '-';
@@ -49,11 +49,11 @@ char bal_json_reader_peek(struct json_reader *r) {
 
 /* ---- objects and lists ---- */
 
-bool bal_json_reader_open(struct json_reader *r, char bracket) {
+bool bli_json_reader_open(struct json_reader *r, char bracket) {
     if (!skip_byte(r, bracket, bracket == '{' ? "an object { ... } is missing" : "a list [ ... ] is missing"))
         return false;
     if (r->depth == JSON_READER_DEPTH)
-        return bal_json_reader_fail(r, "too many objects and lists within each other");
+        return bli_json_reader_fail(r, "too many objects and lists within each other");
     r->closing[r->depth++] = bracket == '{' ? '}' : ']';
     r->first = true;
     return true;
@@ -75,12 +75,12 @@ static bool find_next(struct json_reader *r) {
     return !r->fault;
 }
 
-bool bal_json_reader_key(struct json_reader *r, char *key, size_t room) {
-    return !r->fault && find_next(r) && bal_json_reader_string(r, key, room) &&
+bool bli_json_reader_key(struct json_reader *r, char *key, size_t room) {
+    return !r->fault && find_next(r) && bli_json_reader_string(r, key, room) &&
            skip_byte(r, ':', "a ':' is missing");
 }
 
-bool bal_json_reader_item(struct json_reader *r) {
+bool bli_json_reader_item(struct json_reader *r) {
     return !r->fault && find_next(r);
 }
 
@@ -99,7 +99,7 @@ static bool read_unit(struct json_reader *r, unsigned *unit) {
     for (int i = 0; i < 4; i++, r->at++) {
         const int digit = r->at < r->end ? hex_digit(*r->at) : -1;
         if (digit < 0)
-            return bal_json_reader_fail(r, "four hexadecimal digits must follow \\u");
+            return bli_json_reader_fail(r, "four hexadecimal digits must follow \\u");
         *unit = 16 * *unit + (unsigned)digit;
     }
     return true;
@@ -110,16 +110,16 @@ static bool read_escaped_unicode(struct json_reader *r, unsigned *character) {
     if (!read_unit(r, character))
         return false;
     if (*character == 0)
-        return bal_json_reader_fail(r, "U+0000 is not allowed");
+        return bli_json_reader_fail(r, "U+0000 is not allowed");
     if (*character < 0xd800 || *character > 0xdfff)
         return true;
     if (*character > 0xdbff || r->end - r->at < 2 || r->at[0] != '\\' || r->at[1] != 'u')
-        return bal_json_reader_fail(r, "half a surrogate pair");
+        return bli_json_reader_fail(r, "half a surrogate pair");
     r->at += 2;
     if (!read_unit(r, &low))
         return false;
     if (low < 0xdc00 || low > 0xdfff)
-        return bal_json_reader_fail(r, "half a surrogate pair");
+        return bli_json_reader_fail(r, "half a surrogate pair");
     *character = 0x10000 + ((*character - 0xd800) << 10) + (low - 0xdc00);
     return true;
 }
@@ -131,7 +131,7 @@ static bool read_escape(struct json_reader *r, unsigned *character) {
         return read_escaped_unicode(r, character);
     const char *letter = c ? strchr(letters, c) : NULL;
     if (!letter)
-        return bal_json_reader_fail(r, "an unknown escape");
+        return bli_json_reader_fail(r, "an unknown escape");
     *character = (unsigned char)means[letter - letters];
     return true;
 }
@@ -142,9 +142,9 @@ static bool read_utf8(struct json_reader *r, unsigned *character) {
     const char *at = piece;
     bool valid;
     memcpy(piece, r->at, r->end - r->at < 4 ? (size_t)(r->end - r->at) : 4);
-    *character = bal_utf8_decode(&at, &valid);
+    *character = bli_utf8_decode(&at, &valid);
     if (!valid)
-        return bal_json_reader_fail(r, "a byte that is not UTF-8");
+        return bli_json_reader_fail(r, "a byte that is not UTF-8");
     r->at += at - piece;
     return true;
 }
@@ -152,7 +152,7 @@ static bool read_utf8(struct json_reader *r, unsigned *character) {
 static bool read_character(struct json_reader *r, unsigned *character) {
     const unsigned char c = (unsigned char)*r->at;
     if (c < ' ')
-        return bal_json_reader_fail(r, "a control character in a string");
+        return bli_json_reader_fail(r, "a control character in a string");
     if (c >= 0x80)
         return read_utf8(r, character);
     r->at++;
@@ -170,9 +170,9 @@ static bool read_string(struct json_reader *r, char *into, size_t room) {
         unsigned character;
         if (!read_character(r, &character))
             return false;
-        bal_utf8_put(&end, character);
+        bli_utf8_put(&end, character);
         if (into && end - letter >= limit - into)
-            return bal_json_reader_fail(r, "the string is too long");
+            return bli_json_reader_fail(r, "the string is too long");
         if (into) {
             memcpy(into, letter, (size_t)(end - letter));
             into += end - letter;
@@ -180,10 +180,10 @@ static bool read_string(struct json_reader *r, char *into, size_t room) {
     }
     if (into)
         *into = '\0';
-    return r->at < r->end ? (r->at++, true) : bal_json_reader_fail(r, "a string without its end");
+    return r->at < r->end ? (r->at++, true) : bli_json_reader_fail(r, "a string without its end");
 }
 
-bool bal_json_reader_string(struct json_reader *r, char *text, size_t room) {
+bool bli_json_reader_string(struct json_reader *r, char *text, size_t room) {
     return read_string(r, text, room);
 }
 
@@ -192,17 +192,17 @@ bool bal_json_reader_string(struct json_reader *r, char *text, size_t room) {
 static bool read_word(struct json_reader *r, const char *word, const char *fault) {
     const size_t length = strlen(word);
     if (next_byte(r) != word[0] || (size_t)(r->end - r->at) < length || memcmp(r->at, word, length) != 0)
-        return bal_json_reader_fail(r, fault);
+        return bli_json_reader_fail(r, fault);
     r->at += length;
     return true;
 }
 
-bool bal_json_reader_bool(struct json_reader *r, bool *value) {
+bool bli_json_reader_bool(struct json_reader *r, bool *value) {
     *value = next_byte(r) == 't';
     return read_word(r, *value ? "true" : "false", "true or false is missing");
 }
 
-bool bal_json_reader_null(struct json_reader *r) {
+bool bli_json_reader_null(struct json_reader *r) {
     return read_word(r, "null", "null is missing");
 }
 
@@ -231,16 +231,16 @@ static size_t measure_number(const char *text) {
     return (size_t)(at - text);
 }
 
-bool bal_json_reader_number(struct json_reader *r, double *number) {
+bool bli_json_reader_number(struct json_reader *r, double *number) {
     char piece[NUMBER_MAX + 1] = "";
-    if (bal_json_reader_peek(r) != '-')
-        return bal_json_reader_fail(r, "a number is missing");
+    if (bli_json_reader_peek(r) != '-')
+        return bli_json_reader_fail(r, "a number is missing");
     memcpy(piece, r->at, r->end - r->at < NUMBER_MAX ? (size_t)(r->end - r->at) : NUMBER_MAX);
     const size_t length = measure_number(piece);
     if (length == 0 || length == NUMBER_MAX)
-        return bal_json_reader_fail(r, length ? "a number that is too long" : "no number of JSON");
-    if (!bal_number_read(piece, number) || !isfinite(*number))
-        return bal_json_reader_fail(r, "a number that is too large");
+        return bli_json_reader_fail(r, length ? "a number that is too long" : "no number of JSON");
+    if (!bli_number_read(piece, number) || !isfinite(*number))
+        return bli_json_reader_fail(r, "a number that is too large");
     r->at += length;
     return true;
 }
@@ -248,26 +248,26 @@ bool bal_json_reader_number(struct json_reader *r, double *number) {
 static bool skip_scalar(struct json_reader *r) {
     double number;
     bool value;
-    switch (bal_json_reader_peek(r)) {
+    switch (bli_json_reader_peek(r)) {
     case '"':
         return read_string(r, NULL, 0);
     case '-':
-        return bal_json_reader_number(r, &number);
+        return bli_json_reader_number(r, &number);
     case 'n':
-        return bal_json_reader_null(r);
+        return bli_json_reader_null(r);
     case 't':
     case 'f':
-        return bal_json_reader_bool(r, &value);
+        return bli_json_reader_bool(r, &value);
     default:
-        return bal_json_reader_fail(r, "a value is missing");
+        return bli_json_reader_fail(r, "a value is missing");
     }
 }
 
-bool bal_json_reader_skip(struct json_reader *r) {
+bool bli_json_reader_skip(struct json_reader *r) {
     const unsigned depth = r->depth;
     for (;;) {
-        const char c = bal_json_reader_peek(r);
-        if (c == '{' || c == '[' ? !bal_json_reader_open(r, c) : !skip_scalar(r))
+        const char c = bli_json_reader_peek(r);
+        if (c == '{' || c == '[' ? !bli_json_reader_open(r, c) : !skip_scalar(r))
             return false;
         while (r->depth > depth) { /* to the next value in what was opened here */
             if (!find_next(r)) {
@@ -285,8 +285,8 @@ bool bal_json_reader_skip(struct json_reader *r) {
     }
 }
 
-bool bal_json_reader_end(struct json_reader *r) {
+bool bli_json_reader_end(struct json_reader *r) {
     if (!r->fault && (r->depth > 0 || next_byte(r) != '\0' || r->at != r->end))
-        return bal_json_reader_fail(r, r->depth ? "the end is missing" : "something follows the value");
+        return bli_json_reader_fail(r, r->depth ? "the end is missing" : "something follows the value");
     return !r->fault;
 }

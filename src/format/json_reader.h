@@ -3,12 +3,12 @@
  *
  *     struct json_reader r;
  *     char key[32];
- *     bal_json_reader_init(&r, text, length);
- *     bal_json_reader_open(&r, '{');
- *     while (bal_json_reader_key(&r, key, sizeof key))
- *         ... one value: bal_json_reader_string(), _number(), _bool(), _null(), _skip(), or open, and its
+ *     bli_json_reader_init(&r, text, length);
+ *     bli_json_reader_open(&r, '{');
+ *     while (bli_json_reader_key(&r, key, sizeof key))
+ *         ... one value: bli_json_reader_string(), _number(), _bool(), _null(), _skip(), or open, and its
  *             members
- *     if (!bal_json_reader_end(&r)) ... r.fault, r.line, r.column
+ *     if (!bli_json_reader_end(&r)) ... r.fault, r.line, r.column
  *
  * After the first fault everything returns false, and nothing is read any more. */
 #ifndef FORMAT_JSON_READER_H
@@ -29,27 +29,27 @@ struct json_reader {
 };
 
 /* The text need not be terminated, and must last as long as the reader. */
-void bal_json_reader_init(struct json_reader *r, const char *text, size_t length);
+void bli_json_reader_init(struct json_reader *r, const char *text, size_t length);
 /* What the next value begins with: '{', '[', '"', '-' (a number), 't', 'f', 'n', or '\0': none begins here.
  */
-char bal_json_reader_peek(struct json_reader *r);
+char bli_json_reader_peek(struct json_reader *r);
 /* Opens an object or a list. */
-bool bal_json_reader_open(struct json_reader *r, char bracket);
+bool bli_json_reader_open(struct json_reader *r, char bracket);
 /* The next member of the innermost object, its value to be read next. False: there is none, and the object
  * has been closed; or a fault. A key that does not fit is a fault. */
-bool bal_json_reader_key(struct json_reader *r, char *key, size_t room);
+bool bli_json_reader_key(struct json_reader *r, char *key, size_t room);
 /* The same for the next item of the innermost list. */
-bool bal_json_reader_item(struct json_reader *r);
+bool bli_json_reader_item(struct json_reader *r);
 /* Values of one kind each. A string is valid UTF-8 without U+0000, and must fit with its terminator. */
-bool bal_json_reader_string(struct json_reader *r, char *text, size_t room);
-bool bal_json_reader_number(struct json_reader *r, double *number);
-bool bal_json_reader_bool(struct json_reader *r, bool *value);
-bool bal_json_reader_null(struct json_reader *r);
+bool bli_json_reader_string(struct json_reader *r, char *text, size_t room);
+bool bli_json_reader_number(struct json_reader *r, double *number);
+bool bli_json_reader_bool(struct json_reader *r, bool *value);
+bool bli_json_reader_null(struct json_reader *r);
 /* Any value, whatever it is. */
-bool bal_json_reader_skip(struct json_reader *r);
+bool bli_json_reader_skip(struct json_reader *r);
 /* All that was open has been closed, and nothing follows. False: a fault, also an earlier one. */
-bool bal_json_reader_end(struct json_reader *r);
+bool bli_json_reader_end(struct json_reader *r);
 /* Sets the fault, here, unless there is one. Returns false. */
-bool bal_json_reader_fail(struct json_reader *r, const char *fault);
+bool bli_json_reader_fail(struct json_reader *r, const char *fault);
 
 #endif

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bal_table_init(struct table *table, unsigned columns) {
+void bli_table_init(struct table *table, unsigned columns) {
     *table = (struct table){.columns = columns};
 }
 
-void bal_table_fini(struct table *table) {
+void bli_table_fini(struct table *table) {
     for (size_t i = 0; i < table->cells; i++)
         free(table->cell[i]);
     free(table->cell);
@@ -34,7 +34,7 @@ static bool reserve_cell(struct table *table) {
     return true;
 }
 
-void bal_table_add(struct table *table, const char *format, ...) {
+void bli_table_add(struct table *table, const char *format, ...) {
     char *text = NULL;
     va_list args;
     va_start(args, format);
@@ -46,48 +46,48 @@ void bal_table_add(struct table *table, const char *format, ...) {
         table->failed = true;
         return;
     }
-    bal_utf8_tame(text, "");
+    bli_utf8_tame(text, "");
     table->cell[table->cells++] = text;
 }
 
-void bal_table_begin(struct table *table, const char *heads) {
-    bal_table_init(table, 0);
+void bli_table_begin(struct table *table, const char *heads) {
+    bli_table_init(table, 0);
     for (const char *end = heads; *end; heads = end + 1) {
         end = heads + strcspn(heads, "|");
-        bal_table_add(table, "%.*s", (int)(end - heads), heads);
+        bli_table_add(table, "%.*s", (int)(end - heads), heads);
         table->columns++;
     }
 }
 
-void bal_table_add_number(struct table *table, const char *format, double value) {
+void bli_table_add_number(struct table *table, const char *format, double value) {
     char text[64] = "";
     if (!isnan(value))
         snprintf(text, sizeof text, format, value);
-    bal_table_add(table, "%s", text);
+    bli_table_add(table, "%s", text);
 }
 
-bool bal_table_column(struct table *table, char align, const char *head, ...) {
+bool bli_table_column(struct table *table, char align, const char *head, ...) {
     char text[200];
     va_list args;
-    if (table->state == BAL_TABLE_CELLS)
+    if (table->state == BLI_TABLE_CELLS)
         return true;
     va_start(args, head);
     vsnprintf(text, sizeof text, head, args);
     va_end(args);
-    bal_table_add(table, "%s", text);
+    bli_table_add(table, "%s", text);
     assert(table->columns + 1 < sizeof table->align);
     table->align[table->columns++] = align;
-    table->state = BAL_TABLE_HEADS;
+    table->state = BLI_TABLE_HEADS;
     return false;
 }
 
-bool bal_table_end_row(struct table *table) {
-    const bool heads = table->state == BAL_TABLE_HEADS;
-    table->state = BAL_TABLE_CELLS;
+bool bli_table_end_row(struct table *table) {
+    const bool heads = table->state == BLI_TABLE_HEADS;
+    table->state = BLI_TABLE_CELLS;
     return heads;
 }
 
-size_t bal_table_text_width(const char *text) {
+size_t bli_table_text_width(const char *text) {
     size_t width = 0;
     for (; *text; text++)
         width += (*text & 0xc0) != 0x80;
@@ -97,7 +97,7 @@ size_t bal_table_text_width(const char *text) {
 static size_t column_width(const struct table *table, unsigned column) {
     size_t most = 0;
     for (size_t i = column; i < table->cells; i += table->columns) {
-        const size_t width = bal_table_text_width(table->cell[i]);
+        const size_t width = bli_table_text_width(table->cell[i]);
         most = width > most ? width : most;
     }
     return most;
@@ -114,7 +114,7 @@ static void print_row(const struct table *table, size_t first, const char *align
     size_t blanks = 0;
     for (unsigned column = 0; column < table->columns; column++) {
         const char *text = table->cell[first + column];
-        const size_t gap = width[column] - bal_table_text_width(text);
+        const size_t gap = width[column] - bli_table_text_width(text);
         if (align[column] == 'r')
             blanks += gap;
         if (*text) {
@@ -131,7 +131,7 @@ static void print_aligned(const struct table *table, const char *align, bool rul
     size_t *width = calloc(table->columns, sizeof *width);
     if (!width || table->failed) {
         free(width);
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
         return;
     }
     size_t total = 0;
@@ -159,7 +159,7 @@ static void print_escaped(const char *text, FILE *out) {
 
 static void print_markdown(const struct table *table, const char *align, FILE *out) {
     if (table->failed)
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
     for (size_t first = 0; !table->failed && first + table->columns <= table->cells;
          first += table->columns) {
         for (unsigned column = 0; column < table->columns; column++) {
@@ -174,29 +174,29 @@ static void print_markdown(const struct table *table, const char *align, FILE *o
     }
 }
 
-void bal_table_print(const struct table *table, const char *align, enum bal_table_style style, FILE *out) {
+void bli_table_print(const struct table *table, const char *align, enum bli_table_style style, FILE *out) {
     if (table->columns == 0 && !table->failed)
         return;
-    if (style == BAL_TABLE_MARKDOWN)
+    if (style == BLI_TABLE_MARKDOWN)
         print_markdown(table, align, out);
     else
-        print_aligned(table, align, style == BAL_TABLE_RULED, out);
+        print_aligned(table, align, style == BLI_TABLE_RULED, out);
 }
 
 /* A word, its joins as blanks. */
 static void print_word(const char *word, size_t length, FILE *out) {
     for (size_t i = 0; i < length; i++)
-        fputc(word[i] == *BAL_TABLE_JOIN ? ' ' : word[i], out);
+        fputc(word[i] == *BLI_TABLE_JOIN ? ' ' : word[i], out);
 }
 
-void bal_table_wrap_at(const char *head, const char *text, unsigned indent, unsigned width, FILE *out) {
+void bli_table_wrap_at(const char *head, const char *text, unsigned indent, unsigned width, FILE *out) {
     fputs(head, out);
-    size_t column = bal_table_text_width(head);
+    size_t column = bli_table_text_width(head);
     for (bool first = true; *text; first = false) {
         const size_t length = strcspn(text, " \n");
         char word[200];
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
-        const size_t more = bal_table_text_width(word);
+        const size_t more = bli_table_text_width(word);
         if (!first && column + 1 + more > width) {
             fputc('\n', out);
             column = 0;
@@ -212,6 +212,6 @@ void bal_table_wrap_at(const char *head, const char *text, unsigned indent, unsi
     fputc('\n', out);
 }
 
-void bal_table_wrap(const char *head, const char *text, unsigned indent, FILE *out) {
-    bal_table_wrap_at(head, text, indent, BAL_TABLE_WIDTH, out);
+void bli_table_wrap(const char *head, const char *text, unsigned indent, FILE *out) {
+    bli_table_wrap_at(head, text, indent, BLI_TABLE_WIDTH, out);
 }

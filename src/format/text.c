@@ -18,7 +18,7 @@ static const unsigned short widest[95] = {
     635,  635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,      /* pqrstuvwxyz{|}~  */
 };
 
-char *bal_text_clean(const char *text) {
+char *bli_text_clean(const char *text) {
     if (!text)
         text = "";
     char *copy = malloc(3 * strlen(text) + 1); /* a bad byte grows to the three of U+FFFD */
@@ -26,15 +26,15 @@ char *bal_text_clean(const char *text) {
         return NULL;
     char *to = copy;
     while (*text)
-        bal_utf8_put(&to, bal_utf8_next(&text));
+        bli_utf8_put(&to, bli_utf8_next(&text));
     *to = '\0';
     return copy;
 }
 
-void bal_text_print(const char *text, FILE *out) {
+void bli_text_print(const char *text, FILE *out) {
     while (text && *text) {
         char letter[4], *end = letter;
-        bal_utf8_put(&end, bal_utf8_next(&text));
+        bli_utf8_put(&end, bli_utf8_next(&text));
         fwrite(letter, 1, (size_t)(end - letter), out);
     }
 }
@@ -49,19 +49,19 @@ static double width_of(unsigned c) {
     return c >= 0x2000 ? 0.85 : 0.65; /* signs; other scripts, about as wide as ours */
 }
 
-double bal_text_width(const char *text, size_t length) {
+double bli_text_width(const char *text, size_t length) {
     double width = 0;
     for (const char *end = text + length; text < end && *text;)
-        width += width_of(bal_utf8_next(&text));
+        width += width_of(bli_utf8_next(&text));
     return width;
 }
 
-size_t bal_text_break(const char *text, double width) {
+size_t bli_text_break(const char *text, double width) {
     const char *at = text, *blank = NULL, *last = NULL;
     double used = 0;
     while (*at) {
         const char *before = at;
-        const unsigned c = bal_utf8_next(&at);
+        const unsigned c = bli_utf8_next(&at);
         used += width_of(c);
         if (c == ' ')
             blank = before;

@@ -8,7 +8,7 @@
 #include <time.h>
 
 /* Days, hours and minutes are used for 2 or more of them, or for exactly 1: 90 min rather than 1.5 h. */
-void bal_time_length(double seconds, char text[BAL_TIME_TEXT]) {
+void bli_time_length(double seconds, char text[BLI_TIME_TEXT]) {
     static const struct {
         double seconds, least;
         const char *one, *many;
@@ -20,17 +20,17 @@ void bal_time_length(double seconds, char text[BAL_TIME_TEXT]) {
     while (i + 1 < UNITS && size < units[i].least * units[i].seconds && size != units[i].seconds)
         i++;
     const double number = seconds / units[i].seconds;
-    snprintf(text, BAL_TIME_TEXT,
+    snprintf(text, BLI_TIME_TEXT,
              fabs(number) < 9999.5 ? "%.4g %s"
              : fabs(number) < 1e15 ? "%.0f %s"
                                    : "%.3e %s",
              number, number == 1 ? units[i].one : units[i].many);
 }
 
-void bal_time_moment(double seconds, const char *format, char text[BAL_TIME_TEXT]) {
+void bli_time_moment(double seconds, const char *format, char text[BLI_TIME_TEXT]) {
     const bool known = fabs(seconds) < 0x1p62;
     const time_t whole = known ? (time_t)floor(seconds) : 0;
     struct tm parts;
-    if (!known || !gmtime_r(&whole, &parts) || strftime(text, BAL_TIME_TEXT, format, &parts) == 0)
-        snprintf(text, BAL_TIME_TEXT, "%.0f s", seconds);
+    if (!known || !gmtime_r(&whole, &parts) || strftime(text, BLI_TIME_TEXT, format, &parts) == 0)
+        snprintf(text, BLI_TIME_TEXT, "%.0f s", seconds);
 }

@@ -15,49 +15,49 @@ static const double doubtful = 0.999;
 /* Normal enough for a regression over ten runs, of which some have got one of the largest jobs? Of 800
  * intervals with lognormal(4), whose third moment is 125, 92.0 % covered with controls and 94.0 % without;
  * and there was little to gain. */
-static bool is_skewed(const struct bal_dist *size) {
+static bool is_skewed(const struct bli_dist *size) {
     static const double most = 100;
-    return !(bal_dist_moment(size, 3) <= most * pow(size->mean, 3));
+    return !(bli_dist_moment(size, 3) <= most * pow(size->mean, 3));
 }
 
 /* A Poisson process of jobs, all of which are served by servers of equal speed. A warm-up that each run finds
  * for itself depends on how busy it was. */
-static bool has_controls(const struct bal_case *c) {
-    struct bal_uniform u;
-    const struct bal_run *run = &c->run;
-    return c->precision > 0 && c->model.load < 1 && bal_uniform_of(&c->model, &u) &&
-           bal_network_is_plain(&c->model.network) && bal_model_is_steady(&c->model) &&
-           !is_skewed(&c->model.size) && run->warmup != BAL_WARMUP_MSER && !run->trace && !run->initial &&
+static bool has_controls(const struct bli_case *c) {
+    struct bli_uniform u;
+    const struct bli_run *run = &c->run;
+    return c->precision > 0 && c->model.load < 1 && bli_uniform_of(&c->model, &u) &&
+           bli_network_is_plain(&c->model.network) && bli_model_is_steady(&c->model) &&
+           !is_skewed(&c->model.size) && run->warmup != BLI_WARMUP_MSER && !run->trace && !run->initial &&
            run->failing == 0;
 }
 
 /* Runs that are on their way, perhaps because the way is what is looked at, have other means. */
-static bool matches_expected_load(struct bal_estimate control, double load, size_t n) {
-    return fabs(control.mean - load) <= bal_estimate_half_width(control, n, doubtful);
+static bool matches_expected_load(struct bli_estimate control, double load, size_t n) {
+    return fabs(control.mean - load) <= bli_estimate_half_width(control, n, doubtful);
 }
 
-static bool is_settled(const struct bal_case *c, const struct bal_result *result) {
-    const struct bal_estimate *metric = result->metric;
+static bool is_settled(const struct bli_case *c, const struct bli_result *result) {
+    const struct bli_estimate *metric = result->metric;
     const size_t n = result->replications;
-    return !bal_is_settling(metric[BAL_DRIFT], metric[BAL_TRANSIENT], result->warmup, n) &&
-           matches_expected_load(metric[BAL_LOAD_ACHIEVED], c->model.load, n) &&
-           matches_expected_load(metric[BAL_SERVERS_BUSY], c->model.load, n) &&
-           !(metric[BAL_REFUSED].mean > 0);
+    return !bli_is_settling(metric[BLI_DRIFT], metric[BLI_TRANSIENT], result->warmup, n) &&
+           matches_expected_load(metric[BLI_LOAD_ACHIEVED], c->model.load, n) &&
+           matches_expected_load(metric[BLI_SERVERS_BUSY], c->model.load, n) &&
+           !(metric[BLI_REFUSED].mean > 0);
 }
 
-void bal_result_apply_control_variates(const struct bal_case *c, const struct bal_trial *trial, size_t count,
-                                       struct bal_result *result) {
+void bli_result_apply_control_variates(const struct bli_case *c, const struct bli_trial *trial, size_t count,
+                                       struct bli_result *result) {
     if (count < MIN || !has_controls(c) || !is_settled(c, result))
         return;
-    struct bal_control_regression controlled = {0};
+    struct bli_control_regression controlled = {0};
     for (size_t r = 0; r < count; r++) {
         const double *metric = trial[r].metric;
-        const double control[BAL_CONTROLS] = {metric[BAL_LOAD_ACHIEVED], metric[BAL_SERVERS_BUSY]};
-        if (!isnan(metric[BAL_RESPONSE_MEAN]))
-            bal_control_regression_add(&controlled, control, metric[BAL_RESPONSE_MEAN]);
+        const double control[BLI_CONTROLS] = {metric[BLI_LOAD_ACHIEVED], metric[BLI_SERVERS_BUSY]};
+        if (!isnan(metric[BLI_RESPONSE_MEAN]))
+            bli_control_regression_add(&controlled, control, metric[BLI_RESPONSE_MEAN]);
     }
-    const double expected[BAL_CONTROLS] = {c->model.load, c->model.load};
+    const double expected[BLI_CONTROLS] = {c->model.load, c->model.load};
     if (controlled.n == count)
-        result->metric[BAL_RESPONSE_MEAN] =
-            bal_control_regression_estimate(&controlled, expected, &result->controls);
+        result->metric[BLI_RESPONSE_MEAN] =
+            bli_control_regression_estimate(&controlled, expected, &result->controls);
 }

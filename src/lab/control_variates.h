@@ -8,7 +8,7 @@
 /* Where a precision is wanted: puts a better estimate of the mean response time in place of the mean over
  * trials, if the case has quantities whose mean is known and the trials are settled; sets controls. What the
  * trials say of everything else must be in the result already. */
-void bal_result_apply_control_variates(const struct bal_case *c, const struct bal_trial *trial, size_t count,
-                                       struct bal_result *result);
+void bli_result_apply_control_variates(const struct bli_case *c, const struct bli_trial *trial, size_t count,
+                                       struct bli_result *result);
 
 #endif

@@ -6,9 +6,9 @@
 #include "ballast/lab.h"
 
 /* Sets doubts and precise, from everything else in it. */
-void bal_result_doubt(const struct bal_case *c, struct bal_result *result);
+void bli_result_doubt(const struct bli_case *c, struct bli_result *result);
 
 /* Is the half-width of the mean response time as small as the case wants it? */
-bool bal_result_is_narrow(const struct bal_case *c, const struct bal_result *result);
+bool bli_result_is_narrow(const struct bli_case *c, const struct bli_result *result);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "ballast/lab.h"
 
-/* bal_case_trial for a case with several `draws`. Metrics are means over the draws, histograms hold the times
+/* bli_case_trial for a case with several `draws`. Metrics are means over the draws, histograms hold the times
  * of all of them. */
-enum bal_code bal_case_drawn_trial(const struct bal_case *c, const struct bal_run *run,
-                                   struct bal_trial *trial, struct bal_error *err);
+enum bal_code bli_case_drawn_trial(const struct bli_case *c, const struct bli_run *run,
+                                   struct bli_trial *trial, struct bal_error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void bal_lengths_of(const double *s, size_t n, uint32_t servers, uint32_t *length) {
+void bli_lengths_of(const double *s, size_t n, uint32_t servers, uint32_t *length) {
     size_t level = n;
     for (uint32_t server = 0; server < servers; server++) {
         /* server i has at least so many jobs as have more than i servers */
@@ -18,13 +18,13 @@ void bal_lengths_of(const double *s, size_t n, uint32_t servers, uint32_t *lengt
     }
 }
 
-struct bal_distance bal_path_distance(const struct bal_path *path, const struct bal_fluid_path *fluid) {
-    struct bal_distance apart = {.level = 1};
+struct bli_distance bli_path_distance(const struct bli_path *path, const struct bli_fluid_path *fluid) {
+    struct bli_distance apart = {.level = 1};
     for (size_t k = 0; k < path->times; k++) {
         double sum = 0;
         for (size_t i = 0; i < path->levels; i++) {
             const double difference =
-                fabs(path->fraction[k * path->levels + i] - bal_fluid_path_at(fluid, k, i));
+                fabs(path->fraction[k * path->levels + i] - bli_fluid_path_at(fluid, k, i));
             sum += ldexp(difference * difference, -(int)(i + 1));
             if (difference <= apart.difference)
                 continue;
@@ -41,24 +41,24 @@ struct bal_distance bal_path_distance(const struct bal_path *path, const struct 
 
 enum { TIMES = 401, LEVELS = 60 }; /* where it is looked for; what is beyond weighs less than 2^-60 */
 
-static enum bal_code fluid_of(const struct bal_case *c, struct bal_theory_fluid *known,
+static enum bal_code fluid_of(const struct bli_case *c, struct bli_theory_fluid *known,
                               struct bal_error *err) {
-    const enum bal_code code = bal_theory_fluid_init(known, &c->model, &c->policy, BAL_RCPB_CONSTRAINED, err);
+    const enum bal_code code = bli_theory_fluid_init(known, &c->model, &c->policy, BLI_RCPB_CONSTRAINED, err);
     if (!code && known->model.head > 0)
         return bal_fail(err, BAL_E_MODEL, "policy '%s': the distance from its fluid model is not measured",
                         c->policy.policy->name);
     return code;
 }
 
-enum bal_code bal_case_fluid_check(const struct bal_case *c, struct bal_error *err) {
-    struct bal_theory_fluid known;
+enum bal_code bli_case_fluid_check(const struct bli_case *c, struct bal_error *err) {
+    struct bli_theory_fluid known;
     return fluid_of(c, &known, err);
 }
 
-enum bal_code bal_case_fluid_trial(const struct bal_case *c, const struct bal_run *run,
-                                   struct bal_trial *trial, struct bal_error *err) {
-    struct bal_theory_fluid known;
-    struct bal_fluid_path fluid = {0};
+enum bal_code bli_case_fluid_trial(const struct bli_case *c, const struct bli_run *run,
+                                   struct bli_trial *trial, struct bal_error *err) {
+    struct bli_theory_fluid known;
+    struct bli_fluid_path fluid = {0};
     double *numbers = malloc(TIMES * (2 + LEVELS) * sizeof *numbers);
     enum bal_code code =
         numbers ? fluid_of(c, &known, err) : bal_fail(err, BAL_E_MEMORY, "not enough memory for a path");
@@ -71,16 +71,16 @@ enum bal_code bal_case_fluid_trial(const struct bal_case *c, const struct bal_ru
         time[k] = run->time * (double)k / (TIMES - 1);
         fluid_time[k] = time[k] / unit;
     }
-    code = bal_fluid_path_init(&fluid, &known.model, NULL, 0, fluid_time, TIMES, err);
+    code = bli_fluid_path_init(&fluid, &known.model, NULL, 0, fluid_time, TIMES, err);
     if (code)
         goto out;
-    struct bal_path path = {.times = TIMES, .time = time, .levels = LEVELS, .fraction = numbers + 2 * TIMES};
-    struct bal_run watched = *run;
+    struct bli_path path = {.times = TIMES, .time = time, .levels = LEVELS, .fraction = numbers + 2 * TIMES};
+    struct bli_run watched = *run;
     watched.path = &path;
-    code = bal_simulate(&c->model, &c->policy, &watched, trial, err);
+    code = bli_simulate(&c->model, &c->policy, &watched, trial, err);
     if (!code)
-        trial->metric[BAL_FLUID_DISTANCE] = bal_path_distance(&path, &fluid).norm;
-    bal_fluid_path_fini(&fluid);
+        trial->metric[BLI_FLUID_DISTANCE] = bli_path_distance(&path, &fluid).norm;
+    bli_fluid_path_fini(&fluid);
 out:
     free(numbers);
     return code;

@@ -5,8 +5,8 @@
 
 #include "ballast/lab.h"
 
-/* bal_case_trial for a case with `fluid`: also measures the distance. */
-enum bal_code bal_case_fluid_trial(const struct bal_case *c, const struct bal_run *run,
-                                   struct bal_trial *trial, struct bal_error *err);
+/* bli_case_trial for a case with `fluid`: also measures the distance. */
+enum bal_code bli_case_fluid_trial(const struct bli_case *c, const struct bli_run *run,
+                                   struct bli_trial *trial, struct bal_error *err);
 
 #endif

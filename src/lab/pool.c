@@ -28,9 +28,9 @@ static void run_tasks(struct pool *pool) {
 
 /* A new thread begins with the locale of the program that we are part of. */
 static void *run_helper(void *pool) {
-    const struct bal_locale_swap swap = bal_locale_enter_c();
+    const struct bli_locale_swap swap = bli_locale_enter_c();
     run_tasks(pool);
-    bal_locale_leave(swap);
+    bli_locale_leave(swap);
     return NULL;
 }
 
@@ -40,7 +40,7 @@ static unsigned count_processors(void) {
 }
 
 /* This thread works too; one that cannot be started is done without. */
-enum bal_code bal_pool_run(unsigned threads, size_t count, void (*task)(void *context, size_t i),
+enum bal_code bli_pool_run(unsigned threads, size_t count, void (*task)(void *context, size_t i),
                            void *context, const volatile int *stop) {
     struct pool pool = {.count = count, .task = task, .context = context, .stop = stop};
     if (threads == 0)

@@ -18,7 +18,7 @@
 
 /* The trials of one case so far. */
 struct run_record {
-    struct bal_trial *trial;
+    struct bli_trial *trial;
     bool *complete;
     unsigned wanted; /* replications in all after this round */
     unsigned kept;   /* of these, when the lab was stopped */
@@ -33,9 +33,9 @@ struct task {
 };
 
 struct lab {
-    struct bal_case *cases; /* those given, their runs as long as they have become */
+    struct bli_case *cases; /* those given, their runs as long as they have become */
     size_t count;
-    const struct bal_lab_options *options;
+    const struct bli_lab_options *options;
     struct run_record *record;
     unsigned *before; /* replications of each case before this round */
     struct task *task;
@@ -47,42 +47,42 @@ struct lab {
 
 /* Time spent in a slot goes to its servers; jobs are handled by the batch, but where they are scattered or
  * water-filled. */
-static double slotted_cost(const struct bal_case *c) {
-    const double servers = bal_servers_count(&c->model.servers);
+static double slotted_cost(const struct bli_case *c) {
+    const double servers = bli_servers_count(&c->model.servers);
     const double per_slot = servers * (c->model.split ? 0.3 : 0.1) + 3;
     return c->run.time * per_slot + 1e3 + servers;
 }
 
-double bal_case_cost(const struct bal_case *c) {
-    if (c->model.clock == BAL_CLOCK_SLOTTED)
+double bli_case_cost(const struct bli_case *c) {
+    if (c->model.clock == BLI_CLOCK_SLOTTED)
         return slotted_cost(c);
-    enum bal_engine engine = BAL_ENGINE_EVENT;
-    bal_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
-    const double jobs = c->run.time * bal_model_arrival_rate(&c->model);
+    enum bli_engine engine = BLI_ENGINE_EVENT;
+    bli_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
+    const double jobs = c->run.time * bli_model_arrival_rate(&c->model);
     const double possible = jobs / c->model.load; /* completions of servers that are never idle */
-    return (engine == BAL_ENGINE_MARKOV ? (jobs + possible) / 2 : 4 * jobs) + 1e3 +
-           bal_servers_count(&c->model.servers);
+    return (engine == BLI_ENGINE_MARKOV ? (jobs + possible) / 2 : 4 * jobs) + 1e3 +
+           bli_servers_count(&c->model.servers);
 }
 
-enum bal_code bal_case_trial(const struct bal_case *c, const struct bal_run *run, struct bal_trial *trial,
+enum bal_code bli_case_trial(const struct bli_case *c, const struct bli_run *run, struct bli_trial *trial,
                              struct bal_error *err) {
-    return c->fluid       ? bal_case_fluid_trial(c, run, trial, err)
-           : c->draws > 1 ? bal_case_drawn_trial(c, run, trial, err)
-                          : bal_simulate(&c->model, &c->policy, run, trial, err);
+    return c->fluid       ? bli_case_fluid_trial(c, run, trial, err)
+           : c->draws > 1 ? bli_case_drawn_trial(c, run, trial, err)
+                          : bli_simulate(&c->model, &c->policy, run, trial, err);
 }
 
 static void run_task(void *context, size_t i) {
     struct lab *lab = context;
     const struct task *task = &lab->task[i];
-    const struct bal_case *c = &lab->cases[task->which_case];
+    const struct bli_case *c = &lab->cases[task->which_case];
     struct run_record *record = &lab->record[task->which_case];
-    struct bal_run run = c->run;
+    struct bli_run run = c->run;
     run.replication = task->replication;
     run.stop = lab->options->stop;
     if (task->replication > 0)
         run.history = NULL;
     struct bal_error err = {0};
-    const enum bal_code code = bal_case_trial(c, &run, &record->trial[task->replication], &err);
+    const enum bal_code code = bli_case_trial(c, &run, &record->trial[task->replication], &err);
     record->complete[task->replication] = code == BAL_OK;
     pthread_mutex_lock(&lab->lock);
     if (code && code != BAL_E_STOPPED && !lab->first_error.code)
@@ -96,7 +96,7 @@ static void run_task(void *context, size_t i) {
 static bool reserve_trials(struct run_record *record, unsigned capacity) {
     if (capacity <= record->capacity)
         return true;
-    struct bal_trial *trial = realloc(record->trial, capacity * sizeof *trial);
+    struct bli_trial *trial = realloc(record->trial, capacity * sizeof *trial);
     if (trial)
         record->trial = trial;
     bool *complete = realloc(record->complete, capacity * sizeof *complete);
@@ -133,7 +133,7 @@ static enum bal_code list_tasks(struct lab *lab) {
     for (size_t i = 0; i < lab->count; i++) {
         if (!reserve_trials(&lab->record[i], lab->record[i].wanted))
             return BAL_E_MEMORY;
-        const double cost = bal_case_cost(&lab->cases[i]);
+        const double cost = bli_case_cost(&lab->cases[i]);
         for (unsigned r = before[i]; r < lab->record[i].wanted; r++) {
             lab->task[lab->tasks++] = (struct task){(unsigned)i, r, cost};
             lab->cost_known += cost;
@@ -143,113 +143,113 @@ static enum bal_code list_tasks(struct lab *lab) {
     return BAL_OK;
 }
 
-/* The estimate over the complete trials of one metric, as bal_estimate_mean has it. */
-static struct bal_estimate estimate_metric(const struct bal_trial *trial, size_t count, int metric) {
-    struct bal_moments moments = {0};
+/* The estimate over the complete trials of one metric, as bli_estimate_mean has it. */
+static struct bli_estimate estimate_metric(const struct bli_trial *trial, size_t count, int metric) {
+    struct bli_moments moments = {0};
     for (size_t r = 0; r < count; r++)
         if (!isnan(trial[r].metric[metric]))
-            bal_moments_add(&moments, trial[r].metric[metric]);
-    return bal_moments_estimate(&moments);
+            bli_moments_add(&moments, trial[r].metric[metric]);
+    return bli_moments_estimate(&moments);
 }
 
 /* The same of all percentiles that were asked for. */
-static void estimate_percentiles(const struct bal_trial *trial, size_t count, unsigned asked,
-                                 struct bal_result *result) {
-    for (unsigned d = 0; d < BAL_DISTRIBUTIONS; d++)
+static void estimate_percentiles(const struct bli_trial *trial, size_t count, unsigned asked,
+                                 struct bli_result *result) {
+    for (unsigned d = 0; d < BLI_DISTRIBUTIONS; d++)
         for (unsigned i = 0; i < asked; i++) {
-            struct bal_moments moments = {0};
+            struct bli_moments moments = {0};
             for (size_t r = 0; r < count; r++)
                 if (!isnan(trial[r].percentile[d][i]))
-                    bal_moments_add(&moments, trial[r].percentile[d][i]);
-            result->percentile[d][i] = bal_moments_estimate(&moments);
+                    bli_moments_add(&moments, trial[r].percentile[d][i]);
+            result->percentile[d][i] = bli_moments_estimate(&moments);
         }
 }
 
-struct bal_estimate bal_result_quantile(const struct bal_case *c, const struct bal_result *result,
-                                        enum bal_distribution distribution, double quantile) {
-    const enum bal_metric metric = bal_distribution_metric(distribution, quantile);
-    if (metric < BAL_METRIC_COUNT)
+struct bli_estimate bli_result_quantile(const struct bli_case *c, const struct bli_result *result,
+                                        enum bli_distribution distribution, double quantile) {
+    const enum bli_metric metric = bli_distribution_metric(distribution, quantile);
+    if (metric < BLI_METRIC_COUNT)
         return result->metric[metric];
-    const struct bal_percentiles *asked = c->run.percentiles;
+    const struct bli_percentiles *asked = c->run.percentiles;
     for (unsigned i = 0; asked && i < asked->count; i++)
         if (asked->quantile[i] == quantile)
             return result->percentile[distribution][i];
-    return (struct bal_estimate){NAN, NAN};
+    return (struct bli_estimate){NAN, NAN};
 }
 
-static double service_time(const struct bal_model *model) {
-    return model->clock == BAL_CLOCK_SLOTTED ? 1
-                                             : model->size.mean * bal_servers_count(&model->servers) /
-                                                   bal_servers_capacity(&model->servers);
+static double service_time(const struct bli_model *model) {
+    return model->clock == BLI_CLOCK_SLOTTED ? 1
+                                             : model->size.mean * bli_servers_count(&model->servers) /
+                                                   bli_servers_capacity(&model->servers);
 }
 
 /* May the queue be stable, for all that is known? */
-static bool may_be_stable(const struct bal_case *c) {
-    return !(c->model.load >= fmin(1, bal_theory_critical_load(&c->model, &c->policy)));
+static bool may_be_stable(const struct bli_case *c) {
+    return !(c->model.load >= fmin(1, bli_theory_critical_load(&c->model, &c->policy)));
 }
 
 /* Near load 1 a stable queue from an idle fleet grows for a long time as one at critical load does. What is
  * not known to be unstable must grow more than that can; and what is known to be stable cannot be called
  * unstable by runs in which it does not settle. */
-static double border_of(const struct bal_case *c) {
-    const struct bal_dist *size = &c->model.size;
+static double border_of(const struct bli_case *c) {
+    const struct bli_dist *size = &c->model.size;
     const double services = c->run.time / service_time(&c->model);
     if (!may_be_stable(c) || c->run.trace)
         return 0;
     const double variation =
-        c->model.clock == BAL_CLOCK_SLOTTED ? 1 : bal_dist_moment(size, 2) / (size->mean * size->mean) / 2;
-    return bal_drift_border(services, variation);
+        c->model.clock == BLI_CLOCK_SLOTTED ? 1 : bli_dist_moment(size, 2) / (size->mean * size->mean) / 2;
+    return bli_drift_border(services, variation);
 }
 
-static bool is_too_short_to_tell(const struct bal_case *c) {
-    const double settling = bal_time_constant_of(c, NULL).constant;
-    return c->model.load < bal_theory_critical_load(&c->model, &c->policy) && !c->run.trace &&
-           c->run.time < BAL_TIME_CONSTANTS_MIN * settling;
+static bool is_too_short_to_tell(const struct bli_case *c) {
+    const double settling = bli_time_constant_of(c, NULL).constant;
+    return c->model.load < bli_theory_critical_load(&c->model, &c->policy) && !c->run.trace &&
+           c->run.time < BLI_TIME_CONSTANTS_MIN * settling;
 }
 
 /* Where no job was measured there is nothing to judge, unless all are still there and more and more of them;
  * and before a few services could be over every queue grows, whatever the load (docs/statistics.md). */
-static enum bal_verdict verdict_of(const struct bal_case *c, const struct bal_drift *drift,
-                                   const struct bal_result *result) {
+static enum bli_verdict verdict_of(const struct bli_case *c, const struct bli_drift *drift,
+                                   const struct bli_result *result) {
     enum { SERVICES = 10 };
     if (c->run.time < SERVICES * service_time(&c->model))
-        return BAL_UNDECIDED;
-    const enum bal_verdict verdict = bal_drift_verdict(drift);
-    if (verdict == BAL_UNSTABLE && is_too_short_to_tell(c))
-        return BAL_UNDECIDED;
-    return result->jobs == 0 && verdict == BAL_STABLE ? BAL_UNDECIDED : verdict;
+        return BLI_UNDECIDED;
+    const enum bli_verdict verdict = bli_drift_verdict(drift);
+    if (verdict == BLI_UNSTABLE && is_too_short_to_tell(c))
+        return BLI_UNDECIDED;
+    return result->jobs == 0 && verdict == BLI_STABLE ? BLI_UNDECIDED : verdict;
 }
 
-void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count,
-                   struct bal_result *result) {
-    const struct bal_policy_context setting = {bal_servers_count(&c->model.servers), c->model.load};
-    *result = (struct bal_result){.replications = (unsigned)count,
+void bli_result_of(const struct bli_case *c, const struct bli_trial *trial, size_t count,
+                   struct bli_result *result) {
+    const struct bal_policy_context setting = {bli_servers_count(&c->model.servers), c->model.load};
+    *result = (struct bli_result){.replications = (unsigned)count,
                                   .memory_bits = bal_policy_memory_bits(&c->policy, &setting),
                                   .precise = true,
                                   .time = c->run.time,
-                                  .outlasted = c->run.time > bal_curve_end(&c->model.curve)};
-    struct bal_drift drift = {.border = border_of(c)};
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+                                  .outlasted = c->run.time > bli_curve_end(&c->model.curve)};
+    struct bli_drift drift = {.border = border_of(c)};
+    for (int m = 0; m < BLI_METRIC_COUNT; m++)
         result->metric[m] = estimate_metric(trial, count, m);
     if (c->run.percentiles)
         estimate_percentiles(trial, count, c->run.percentiles->count, result);
     if (count == 0)
         return;
     for (size_t r = 0; r < count; r++) {
-        bal_drift_add(&drift, trial[r].quarter);
-        for (int i = 0; i < BAL_TAIL_LEVELS; i++)
+        bli_drift_add(&drift, trial[r].quarter);
+        for (int i = 0; i < BLI_TAIL_LEVELS; i++)
             result->tail[i] += trial[r].tail[i];
         result->warmup += trial[r].warmup / c->run.time / (double)count;
         result->jobs += trial[r].jobs;
         result->events += trial[r].events;
         result->seconds += trial[r].seconds;
     }
-    for (int i = 0; i < BAL_TAIL_LEVELS; i++) /* the sum is divided, so that tail[0] is 1 */
+    for (int i = 0; i < BLI_TAIL_LEVELS; i++) /* the sum is divided, so that tail[0] is 1 */
         result->tail[i] /= (double)count;
     result->verdict = verdict_of(c, &drift, result);
     result->engine = trial[0].engine;
-    bal_result_apply_control_variates(c, trial, count, result);
-    bal_result_doubt(c, result);
+    bli_result_apply_control_variates(c, trial, count, result);
+    bli_result_doubt(c, result);
 }
 
 /* Moves the complete trials to the front, in order, and returns how many there are. */
@@ -262,13 +262,13 @@ static unsigned keep_complete(struct run_record *record) {
 }
 
 /* Are there too few complete trials of another length than those that the result is of? */
-static bool is_overtaken(const struct lab *lab, size_t i, const struct bal_result *result) {
+static bool is_overtaken(const struct lab *lab, size_t i, const struct bli_result *result) {
     return result->replications > 0 && lab->record[i].kept < lab->cases[i].replications;
 }
 
 /* What there is when the lab is stopped. Where runs of another length have been begun, what those before them
  * gave is better until there are as many as were asked for; and cases that have one length keep one. */
-static void summarize_stopped(struct lab *lab, struct bal_result *result) {
+static void summarize_stopped(struct lab *lab, struct bli_result *result) {
     bool any = false;
     for (size_t i = 0; i < lab->count; i++) {
         lab->record[i].kept = keep_complete(&lab->record[i]);
@@ -276,22 +276,22 @@ static void summarize_stopped(struct lab *lab, struct bal_result *result) {
     }
     for (size_t i = 0; i < lab->count; i++)
         if (lab->options->independent_lengths ? !is_overtaken(lab, i, &result[i]) : !any)
-            bal_result_of(&lab->cases[i], lab->record[i].trial, lab->record[i].kept, &result[i]);
+            bli_result_of(&lab->cases[i], lab->record[i].trial, lab->record[i].kept, &result[i]);
 }
 
 /* How many replications the case needs, judged from its trials; the half-width falls like 1/sqrt(n). A queue
  * that grows without bound has no mean to be precise about, and more replications do not remove the reasons
  * to doubt a narrow interval. */
-static double replications_for_precision(const struct bal_case *c, const struct bal_result *result) {
-    const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];
+static double replications_for_precision(const struct bli_case *c, const struct bli_result *result) {
+    const struct bli_estimate response = result->metric[BLI_RESPONSE_MEAN];
     const double now = result->replications;
-    if (bal_result_is_narrow(c, result) || result->verdict == BAL_UNSTABLE)
+    if (bli_result_is_narrow(c, result) || result->verdict == BLI_UNSTABLE)
         return now;
     const double ratio = response.half_width / (c->precision * response.mean);
     return fmax(isfinite(ratio) ? ceil(1.1 * now * ratio * ratio) : 2 * now, now + 1);
 }
 
-unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result,
+unsigned bli_replications_needed(const struct bli_case *c, const struct bli_result *result,
                                  unsigned max_replications) {
     const unsigned now = result->replications;
     const double needed = replications_for_precision(c, result);
@@ -303,10 +303,10 @@ static unsigned max_replications_of(const struct lab *lab) {
 }
 
 /* One round; returns through *more whether another is needed. */
-static enum bal_code run_round(struct lab *lab, struct bal_result *result, bool *more) {
+static enum bal_code run_round(struct lab *lab, struct bli_result *result, bool *more) {
     enum bal_code code = list_tasks(lab);
     if (!code)
-        code = bal_pool_run(lab->options->threads, lab->tasks, run_task, lab, lab->options->stop);
+        code = bli_pool_run(lab->options->threads, lab->tasks, run_task, lab, lab->options->stop);
     *more = false;
     if (code)
         return code;
@@ -316,11 +316,11 @@ static enum bal_code run_round(struct lab *lab, struct bal_result *result, bool 
     }
     for (size_t i = 0; i < lab->count; i++) {
         struct run_record *record = &lab->record[i];
-        bal_result_of(&lab->cases[i], record->trial, record->wanted, &result[i]);
+        bli_result_of(&lab->cases[i], record->trial, record->wanted, &result[i]);
         lab->before[i] = record->wanted;
         if (lab->first_error.code)
             continue;
-        record->wanted = bal_replications_needed(&lab->cases[i], &result[i], max_replications_of(lab));
+        record->wanted = bli_replications_needed(&lab->cases[i], &result[i], max_replications_of(lab));
         *more = *more || record->wanted > lab->before[i];
     }
     return lab->first_error.code;
@@ -340,10 +340,10 @@ static void double_run_length(struct lab *lab, size_t i) {
 }
 
 /* Makes runs longer that are too short; returns whether there are any. */
-static bool lengthen_unsettled(struct lab *lab, const struct bal_result *result) {
+static bool lengthen_unsettled(struct lab *lab, const struct bli_result *result) {
     bool any = false;
     for (size_t i = 0; i < lab->count; i++) {
-        if (!bal_run_length_should_double(&lab->record[i].run_length_state, &lab->cases[i], &result[i]))
+        if (!bli_run_length_should_double(&lab->record[i].run_length_state, &lab->cases[i], &result[i]))
             continue;
         any = true;
         if (lab->options->independent_lengths)
@@ -358,11 +358,11 @@ static bool lengthen_unsettled(struct lab *lab, const struct bal_result *result)
 /* How many times as long runs of these cases should be. The one that needs fewest replications shall do with
  * TARGET_REPLICATIONS of them, and the one that needs most with those that are allowed: longer runs would be
  * more than the former needs, and shorter ones spend more on their warm-ups. */
-static double length_factor(const struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
+static double length_factor(const struct lab *lab, size_t from, size_t to, const struct bli_result *result) {
     enum { TARGET_REPLICATIONS = 20 };
     double least = INFINITY, greatest = 0, limit = INFINITY;
     for (size_t i = from; i < to; i++) {
-        const struct bal_case *c = &lab->cases[i];
+        const struct bli_case *c = &lab->cases[i];
         if (lab->record[i].run_length_state.planned || !(c->precision > 0))
             return 1;
         const double needed = replications_for_precision(c, &result[i]);
@@ -375,7 +375,7 @@ static double length_factor(const struct lab *lab, size_t from, size_t to, const
 
 /* Ten pilot runs show roughly how many are needed; two or three show almost nothing. */
 static bool has_enough_pilot_runs(const struct lab *lab, size_t from, size_t to,
-                                  const struct bal_result *result) {
+                                  const struct bli_result *result) {
     enum { PILOT_RUNS = 10 };
     for (size_t i = from; i < to; i++)
         if (lab->record[i].wanted > lab->before[i] && result[i].replications < PILOT_RUNS)
@@ -385,24 +385,24 @@ static bool has_enough_pilot_runs(const struct lab *lab, size_t from, size_t to,
 
 /* Fewer, longer runs where a precision takes many: what is there is thrown away, so it is asked once, when
  * there is least that tells how many are needed; roughly, so some of these wait until the others tell. */
-static bool lengthen_for_precision(struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
+static bool lengthen_for_precision(struct lab *lab, size_t from, size_t to, const struct bli_result *result) {
     static const double at_first = 0.65;
     if (!has_enough_pilot_runs(lab, from, to, result))
         return false;
     const double factor = length_factor(lab, from, to, result);
     for (size_t i = from; i < to; i++) {
-        const struct bal_case *c = &lab->cases[i];
+        const struct bli_case *c = &lab->cases[i];
         lab->record[i].run_length_state.planned = true;
         if (factor < 2)
             continue;
         const double needed = ceil(at_first * replications_for_precision(c, &result[i]) / factor);
-        restart_case(lab, i, bal_scaled_run_length(c, factor),
+        restart_case(lab, i, bli_scaled_run_length(c, factor),
                      (unsigned)fmax(fmin(needed, max_replications_of(lab)), c->replications));
     }
     return factor >= 2;
 }
 
-static bool lengthen_all_for_precision(struct lab *lab, const struct bal_result *result) {
+static bool lengthen_all_for_precision(struct lab *lab, const struct bli_result *result) {
     if (!lab->options->independent_lengths)
         return lengthen_for_precision(lab, 0, lab->count, result);
     bool any = false;
@@ -411,7 +411,7 @@ static bool lengthen_all_for_precision(struct lab *lab, const struct bal_result 
     return any;
 }
 
-static enum bal_code run_rounds(struct lab *lab, struct bal_result *result) {
+static enum bal_code run_rounds(struct lab *lab, struct bli_result *result) {
     for (bool more = true; more;) {
         const enum bal_code code = run_round(lab, result, &more);
         if (code)
@@ -422,8 +422,8 @@ static enum bal_code run_rounds(struct lab *lab, struct bal_result *result) {
     return BAL_OK;
 }
 
-enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const struct bal_lab_options *options,
-                          struct bal_result *result, struct bal_error *err) {
+enum bal_code bli_lab_run(const struct bli_case *cases, size_t count, const struct bli_lab_options *options,
+                          struct bli_result *result, struct bal_error *err) {
     struct lab lab = {.count = count, .options = options};
     lab.cases = malloc((count + 1) * sizeof *lab.cases);
     lab.record = calloc(count + 1, sizeof *lab.record);
@@ -432,7 +432,7 @@ enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const stru
     enum bal_code code = lab.cases && lab.record && lab.before ? BAL_OK : BAL_E_MEMORY;
     for (size_t i = 0; !code && i < count; i++) {
         lab.cases[i] = cases[i];
-        result[i] = (struct bal_result){0};
+        result[i] = (struct bli_result){0};
         lab.record[i].wanted = cases[i].replications;
     }
     if (!code)

@@ -15,11 +15,11 @@ static const double time_constants = 7.5; /* then 0.4 exp(-7.5) of the mean queu
 static const double longest_warmup = 0.95;
 static const double most_cost = 4e7; /* of a trial: so many jobs, or a quarter of it by the event engine */
 
-double bal_default_run_length(const struct bal_model *model) {
+double bli_default_run_length(const struct bli_model *model) {
     /* In slots it is their number that counts: a slot costs about the same whatever arrives in it. */
-    if (model->clock == BAL_CLOCK_SLOTTED)
+    if (model->clock == BLI_CLOCK_SLOTTED)
         return 1e5;
-    return fmax(2e6, 100.0 * bal_servers_count(&model->servers)) / bal_model_arrival_rate(model);
+    return fmax(2e6, 100.0 * bli_servers_count(&model->servers)) / bli_model_arrival_rate(model);
 }
 
 /* Numbers that can be typed: two digits of jobs, and of the warm-up. */
@@ -29,66 +29,66 @@ static double rounded_up(double time, double rate) {
 }
 
 /* Where nothing is known of a policy, it is taken to be no slower than `random`. */
-static double time_constant(const struct bal_case *c) {
-    const double known = bal_theory_relaxation(&c->model, &c->policy);
+static double time_constant(const struct bli_case *c) {
+    const double known = bli_theory_relaxation(&c->model, &c->policy);
     struct bal_policy_spec random;
     if (!isnan(known) || !c->policy.policy->route || bal_policy_parse("random", &random, NULL))
         return known;
-    return bal_theory_relaxation(&c->model, &random) + bal_switching_time(c);
+    return bli_theory_relaxation(&c->model, &random) + bli_switching_time(c);
 }
 
 /* Long enough to be settled when measured, for the mean of a run to be about normal, and for percentiles. */
-double bal_initial_run_length(const struct bal_case *cases, size_t count) {
+double bli_initial_run_length(const struct bli_case *cases, size_t count) {
     static const double jobs = 50e3, constants = 20, of_all_servers = 400;
-    const struct bal_model *model = &cases[0].model;
-    const double usual = bal_default_run_length(model), servers = bal_servers_count(&model->servers);
-    double time = jobs / bal_model_arrival_rate(model);
+    const struct bli_model *model = &cases[0].model;
+    const double usual = bli_default_run_length(model), servers = bli_servers_count(&model->servers);
+    double time = jobs / bli_model_arrival_rate(model);
     for (size_t i = 0; i < count; i++) {
         const double r = time_constant(&cases[i]);
         if (!(cases[i].precision > 0) || !isfinite(r))
             return usual;
         time = fmax(time, fmax(constants, of_all_servers / servers) * r);
     }
-    return time < usual ? rounded_up(time, bal_model_arrival_rate(model)) : usual;
+    return time < usual ? rounded_up(time, bli_model_arrival_rate(model)) : usual;
 }
 
 /* How a run begins: so much of it is not measured. */
-static double warmup_time(const struct bal_case *c, double time, double window) {
+static double warmup_time(const struct bli_case *c, double time, double window) {
     if (window > 0)
         return fmax(time - window, 0);
-    return c->run.warmup >= 0 ? c->run.warmup * time : BAL_WARMUP_DEFAULT * time;
+    return c->run.warmup >= 0 ? c->run.warmup * time : BLI_WARMUP_DEFAULT * time;
 }
 
 /* The length of a run with so much time before what is measured. Where the warm-up is open, as much is
  * measured as of the usual run. */
-static double time_for(const struct bal_case *c, double usual, double window, double before) {
+static double time_for(const struct bli_case *c, double usual, double window, double before) {
     if (warmup_time(c, usual, window) >= before)
         return usual;
     if (window > 0)
         return before + window;
     if (!isnan(c->run.warmup))
         return c->run.warmup > 0 ? before / c->run.warmup : usual;
-    return fmax(before + (1 - BAL_WARMUP_DEFAULT) * usual, before / longest_warmup);
+    return fmax(before + (1 - BLI_WARMUP_DEFAULT) * usual, before / longest_warmup);
 }
 
-static double time_before(const struct bal_case *c) {
-    return c->model.start.busy > 0 ? 0 : time_constants * bal_theory_relaxation(&c->model, &c->policy);
+static double time_before(const struct bli_case *c) {
+    return c->model.start.busy > 0 ? 0 : time_constants * bli_theory_relaxation(&c->model, &c->policy);
 }
 
 /* What the budget allows. */
-static double longest_time(const struct bal_case *c, double usual) {
-    struct bal_case unit = *c;
+static double longest_time(const struct bli_case *c, double usual) {
+    struct bli_case unit = *c;
     unit.run.time = 1;
-    const double fixed_and_one = bal_case_cost(&unit);
+    const double fixed_and_one = bli_case_cost(&unit);
     unit.run.time = 2;
-    return fmax(usual, most_cost / (bal_case_cost(&unit) - fixed_and_one));
+    return fmax(usual, most_cost / (bli_case_cost(&unit) - fixed_and_one));
 }
 
-static void set_length(struct bal_case *c, double usual, double window, double time, double before) {
-    const double rate = bal_model_arrival_rate(&c->model);
+static void set_length(struct bli_case *c, double usual, double window, double time, double before) {
+    const double rate = bli_model_arrival_rate(&c->model);
     const bool enough = warmup_time(c, usual, window) >= before;
     c->run.time = time > usual ? rounded_up(time, rate) : usual;
-    if (c->model.clock == BAL_CLOCK_SLOTTED)
+    if (c->model.clock == BLI_CLOCK_SLOTTED)
         c->run.time = ceil(c->run.time);
     if (window > 0)
         c->run.warmup = fmin(fmax(1 - window / c->run.time, 0), 0.999);
@@ -96,7 +96,7 @@ static void set_length(struct bal_case *c, double usual, double window, double t
         c->run.warmup = fmin(ceil(100 * before / c->run.time) / 100, longest_warmup);
 }
 
-void bal_choose_length(struct bal_case *cases, size_t count, double usual, double window) {
+void bli_choose_length(struct bli_case *cases, size_t count, double usual, double window) {
     double most = INFINITY, before = 0, time = usual;
     for (size_t i = 0; i < count; i++)
         most = fmin(most, longest_time(&cases[i], usual));
@@ -117,47 +117,47 @@ void bal_choose_length(struct bal_case *cases, size_t count, double usual, doubl
 /* The judge of settling sees a bias as large as the half-width in three runs of four only. So runs that it
  * has sent back are made twice as long once more when it is content, unless no drift is left at all: what
  * that leaves of a bias does no harm. */
-bool bal_run_length_should_double(struct run_length_state *run_length_state, const struct bal_case *c,
-                                  const struct bal_result *result) {
-    if (2 * c->run.time > c->max_run_length || result->verdict == BAL_UNSTABLE)
+bool bli_run_length_should_double(struct run_length_state *run_length_state, const struct bli_case *c,
+                                  const struct bli_result *result) {
+    if (2 * c->run.time > c->max_run_length || result->verdict == BLI_UNSTABLE)
         return false;
-    if (result->doubts & BAL_DOUBT_SETTLING) {
+    if (result->doubts & BLI_DOUBT_SETTLING) {
         run_length_state->grown = true;
         return true;
     }
-    const struct bal_estimate drift = result->metric[BAL_DRIFT];
-    const bool drifts = fabs(drift.mean) > bal_estimate_half_width(drift, result->replications, 0.68);
+    const struct bli_estimate drift = result->metric[BLI_DRIFT];
+    const bool drifts = fabs(drift.mean) > bli_estimate_half_width(drift, result->replications, 0.68);
     const bool once_more = run_length_state->grown && !run_length_state->spare && drifts;
     run_length_state->spare = run_length_state->spare || once_more;
     return once_more;
 }
 
-double bal_scaled_run_length(const struct bal_case *c, double factor) {
-    const double time = rounded_up(factor * c->run.time, bal_model_arrival_rate(&c->model));
-    return fmin(c->model.clock == BAL_CLOCK_SLOTTED ? ceil(time) : time, c->max_run_length);
+double bli_scaled_run_length(const struct bli_case *c, double factor) {
+    const double time = rounded_up(factor * c->run.time, bli_model_arrival_rate(&c->model));
+    return fmin(c->model.clock == BLI_CLOCK_SLOTTED ? ceil(time) : time, c->max_run_length);
 }
 
 /* What the result would be measured for at least: ten time constants, as lab/doubt.c wants it. */
-static double least_measured(const struct bal_case *c, const struct bal_time_constant *settling) {
-    const double servers = bal_servers_count(&c->model.servers);
-    return BAL_TIME_CONSTANTS_MIN * fmax(settling->constant / servers, settling->together) * (1 + 1e-9);
+static double least_measured(const struct bli_case *c, const struct bli_time_constant *settling) {
+    const double servers = bli_servers_count(&c->model.servers);
+    return BLI_TIME_CONSTANTS_MIN * fmax(settling->constant / servers, settling->together) * (1 + 1e-9);
 }
 
-struct bal_advice bal_advise_length(const struct bal_case *c, const struct bal_result *result) {
-    const struct bal_time_constant settling = bal_time_constant_of(c, result);
+struct bli_advice bli_advise_length(const struct bli_case *c, const struct bli_result *result) {
+    const struct bli_time_constant settling = bli_time_constant_of(c, result);
     const double before = c->model.start.busy > 0 ? 0 : time_constants * settling.constant;
     const double cut = result->warmup * result->time, measured = result->time - cut;
     const double least = least_measured(c, &settling);
     if (isnan(before) || (cut >= before && measured >= least))
-        return (struct bal_advice){4 * result->time, NAN, false};
+        return (struct bli_advice){4 * result->time, NAN, false};
     /* A long warm-up saves most of the time, which matters only where there is much of it. */
-    const double plain = fmax(before / BAL_WARMUP_DEFAULT, least / (1 - BAL_WARMUP_DEFAULT));
-    if (plain <= bal_default_run_length(&c->model))
-        return (struct bal_advice){fmax(plain, result->time), isnan(c->run.warmup) ? NAN : BAL_WARMUP_DEFAULT,
+    const double plain = fmax(before / BLI_WARMUP_DEFAULT, least / (1 - BLI_WARMUP_DEFAULT));
+    if (plain <= bli_default_run_length(&c->model))
+        return (struct bli_advice){fmax(plain, result->time), isnan(c->run.warmup) ? NAN : BLI_WARMUP_DEFAULT,
                                    settling.known};
-    const double rate = bal_model_arrival_rate(&c->model);
+    const double rate = bli_model_arrival_rate(&c->model);
     const double time =
         rounded_up(fmax(fmax(before, cut) + fmax(measured, least), fmax(before, cut) / longest_warmup), rate);
     const double warmup = fmin(ceil(100 * fmax(before, cut) / time) / 100, longest_warmup);
-    return (struct bal_advice){rounded_up(fmax(time, least / (1 - warmup)), rate), warmup, settling.known};
+    return (struct bli_advice){rounded_up(fmax(time, least / (1 - warmup)), rate), warmup, settling.known};
 }

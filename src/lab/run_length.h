@@ -14,10 +14,10 @@ struct run_length_state {
 };
 
 /* Does the case ask for runs of twice the length after this result? */
-bool bal_run_length_should_double(struct run_length_state *run_length_state, const struct bal_case *c,
-                                  const struct bal_result *result);
+bool bli_run_length_should_double(struct run_length_state *run_length_state, const struct bli_case *c,
+                                  const struct bli_result *result);
 
 /* The length of runs that are so many times as long: rounded up to what can be typed. */
-double bal_scaled_run_length(const struct bal_case *c, double factor);
+double bli_scaled_run_length(const struct bli_case *c, double factor);
 
 #endif

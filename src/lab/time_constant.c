@@ -10,13 +10,13 @@
 
 #include <math.h>
 
-double bal_switching_time(const struct bal_case *c) {
+double bli_switching_time(const struct bli_case *c) {
     if (!c->policy.policy->power)
         return 0;
-    const struct bal_model *model = &c->model;
+    const struct bli_model *model = &c->model;
     const struct bal_power power = c->policy.policy->power(c->policy.value);
     const double unit =
-        model->size.mean * bal_servers_count(&model->servers) / bal_servers_capacity(&model->servers);
+        model->size.mean * bli_servers_count(&model->servers) / bli_servers_capacity(&model->servers);
     const double standby = model->standby.mean > 0  ? model->standby.mean
                            : power.standby_rate > 0 ? unit / power.standby_rate
                                                     : 0;
@@ -24,21 +24,21 @@ double bal_switching_time(const struct bal_case *c) {
 }
 
 /* Jobs that wait at a server, for each of its slots. */
-static double waiting_seen(const struct bal_case *c, const struct bal_result *result) {
-    const double jobs = result->metric[BAL_QUEUE_MEAN].mean;
-    if (bal_speeds_given(&c->model.speeds))
+static double waiting_seen(const struct bli_case *c, const struct bli_result *result) {
+    const double jobs = result->metric[BLI_QUEUE_MEAN].mean;
+    if (bli_speeds_given(&c->model.speeds))
         return NAN;
     return c->model.slots > 1 ? jobs / c->model.slots - c->model.load : jobs - result->tail[1];
 }
 
-struct bal_time_constant bal_time_constant_of(const struct bal_case *c, const struct bal_result *result) {
-    const double known = bal_theory_relaxation(&c->model, &c->policy);
-    const struct bal_slowest slowest =
-        bal_slowest_relaxation(&c->model, result && isnan(known) ? waiting_seen(c, result) : NAN);
+struct bli_time_constant bli_time_constant_of(const struct bli_case *c, const struct bli_result *result) {
+    const double known = bli_theory_relaxation(&c->model, &c->policy);
+    const struct bli_slowest slowest =
+        bli_slowest_relaxation(&c->model, result && isnan(known) ? waiting_seen(c, result) : NAN);
     /* Who is as slow as `random` leaves every queue alone. */
     if (!isnan(known))
-        return (struct bal_time_constant){
+        return (struct bli_time_constant){
             .constant = known, .together = known < 0.99 * slowest.all ? slowest.together : 0, .known = true};
-    return (struct bal_time_constant){.constant = slowest.all + bal_switching_time(c),
+    return (struct bli_time_constant){.constant = slowest.all + bli_switching_time(c),
                                       .together = slowest.together};
 }

@@ -6,9 +6,9 @@
 #include "ballast/lab.h"
 
 /* A mean over fewer time constants is far from normal. */
-enum { BAL_TIME_CONSTANTS_MIN = 10 };
+enum { BLI_TIME_CONSTANTS_MIN = 10 };
 
-struct bal_time_constant {
+struct bli_time_constant {
     double constant; /* what is missing of the mean queue falls about like exp(-t/constant); NaN: not known */
     double together; /* the part of it that is one for the whole fleet, so that there is no more of it to be
                         seen in more servers; 0 where that is not measured */
@@ -17,9 +17,9 @@ struct bal_time_constant {
 
 /* result: what was measured of the case; its queues may show that it is faster than the slowest. NULL:
  * nothing. */
-struct bal_time_constant bal_time_constant_of(const struct bal_case *c, const struct bal_result *result);
+struct bli_time_constant bli_time_constant_of(const struct bli_case *c, const struct bli_result *result);
 
 /* How long servers take to go off and to come back; 0: they do not. */
-double bal_switching_time(const struct bal_case *c);
+double bli_switching_time(const struct bli_case *c);
 
 #endif

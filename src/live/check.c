@@ -30,46 +30,46 @@ enum {
 /* ---- the block ---- */
 
 static size_t tree_at(uint32_t servers) {
-    return sizeof(struct bal_checks) + servers * sizeof(struct bal_check_server);
+    return sizeof(struct bli_checks) + servers * sizeof(struct bli_check_server);
 }
 
-static struct bal_tournament *tree_of(const struct bal_checks *checks) {
+static struct bli_tournament *tree_of(const struct bli_checks *checks) {
     return (void *)((char *)checks + tree_at(checks->servers));
 }
 
-size_t bal_checks_size(uint32_t servers) {
-    return tree_at(servers) + bal_tournament_size(servers);
+size_t bli_checks_size(uint32_t servers) {
+    return tree_at(servers) + bli_tournament_size(servers);
 }
 
-void bal_checks_init(struct bal_checks *checks, uint32_t servers) {
-    *checks = (struct bal_checks){.servers = servers, .worker = BAL_NOBODY};
+void bli_checks_init(struct bli_checks *checks, uint32_t servers) {
+    *checks = (struct bli_checks){.servers = servers, .worker = BLI_NOBODY};
     for (uint32_t server = 0; server < servers; server++)
-        checks->server[server] = (struct bal_check_server){0};
-    bal_tournament_init(tree_of(checks), servers, INFINITY);
+        checks->server[server] = (struct bli_check_server){0};
+    bli_tournament_init(tree_of(checks), servers, INFINITY);
 }
 
 /* When something is to be done for the server. */
-static double key_of(const struct bal_check_server *s) {
+static double key_of(const struct bli_check_server *s) {
     return s->checked ? (double)s->due : INFINITY;
 }
 
-static void schedule(struct bal_checks *checks, uint32_t server) {
-    bal_tournament_set(tree_of(checks), server, key_of(&checks->server[server]));
+static void schedule(struct bli_checks *checks, uint32_t server) {
+    bli_tournament_set(tree_of(checks), server, key_of(&checks->server[server]));
 }
 
 /* Nobody will finish it: it is due again. */
-static void forget_check(struct bal_check_server *s) {
+static void forget_check(struct bli_check_server *s) {
     if (s->ticket)
         s->due = s->sent_at;
     s->ticket = 0;
 }
 
-void bal_checks_rebuild(struct bal_checks *checks) {
+void bli_checks_rebuild(struct bli_checks *checks) {
     checks->checked = checks->failing = 0;
-    bal_tournament_init(tree_of(checks), checks->servers, INFINITY);
+    bli_tournament_init(tree_of(checks), checks->servers, INFINITY);
     for (uint32_t server = 0; server < checks->servers; server++) {
-        struct bal_check_server *s = &checks->server[server];
-        if (checks->worker == BAL_NOBODY)
+        struct bli_check_server *s = &checks->server[server];
+        if (checks->worker == BLI_NOBODY)
             forget_check(s);
         checks->checked += s->checked;
         checks->failing += s->checked && s->state == BAL_CHECK_FAILING;
@@ -77,15 +77,15 @@ void bal_checks_rebuild(struct bal_checks *checks) {
     }
 }
 
-const char *bal_checks_find_inconsistency(const struct bal_checks *checks) {
+const char *bli_checks_find_inconsistency(const struct bli_checks *checks) {
     uint32_t checked = 0, failing = 0;
     for (uint32_t server = 0; server < checks->servers; server++) {
-        const struct bal_check_server *s = &checks->server[server];
+        const struct bli_check_server *s = &checks->server[server];
         checked += s->checked;
         failing += s->checked && s->state == BAL_CHECK_FAILING;
-        if (bal_tournament_key(tree_of(checks), server) != key_of(s))
+        if (bli_tournament_key(tree_of(checks), server) != key_of(s))
             return "a check is not scheduled for when it is due";
-        if (s->ticket && checks->worker == BAL_NOBODY)
+        if (s->ticket && checks->worker == BLI_NOBODY)
             return "a check is under way that nobody makes";
     }
     return checked != checks->checked || failing != checks->failing ? "checked servers are counted wrongly"
@@ -99,12 +99,12 @@ static uint64_t draw_below(uint64_t ns, struct bal_rng *rng) {
 }
 
 /* So many checks are to begin soon, but not at once. */
-static uint64_t soon(const struct bal_checks *checks, uint64_t now, struct bal_rng *rng) {
+static uint64_t soon(const struct bli_checks *checks, uint64_t now, struct bal_rng *rng) {
     const uint64_t span = (uint64_t)checks->checked * FIRST_MS * ms, interval = checks->config.interval_ns;
     return now + draw_below(span < interval ? span : interval, rng);
 }
 
-static uint64_t after_gap(const struct bal_checks *checks, const struct bal_check_server *s, uint64_t now,
+static uint64_t after_gap(const struct bli_checks *checks, const struct bli_check_server *s, uint64_t now,
                           struct bal_rng *rng) {
     const uint64_t interval = checks->config.interval_ns;
     if (s->ended <= 1)
@@ -112,10 +112,10 @@ static uint64_t after_gap(const struct bal_checks *checks, const struct bal_chec
     return now + interval - interval / 10 + draw_below(interval / 5, rng);
 }
 
-void bal_checks_reschedule(struct bal_checks *checks, uint64_t now, struct bal_rng *rng) {
+void bli_checks_reschedule(struct bli_checks *checks, uint64_t now, struct bal_rng *rng) {
     const uint64_t interval = checks->config.interval_ns, latest = now + interval + interval / 10;
     for (uint32_t server = 0; server < checks->servers; server++) {
-        struct bal_check_server *s = &checks->server[server];
+        struct bli_check_server *s = &checks->server[server];
         if (!s->checked || s->ticket || s->due <= latest)
             continue;
         s->due = now + draw_below(interval, rng);
@@ -123,27 +123,27 @@ void bal_checks_reschedule(struct bal_checks *checks, uint64_t now, struct bal_r
     }
 }
 
-void bal_checks_add(struct bal_checks *checks, uint32_t server, uint64_t now, struct bal_rng *rng) {
-    struct bal_check_server *s = &checks->server[server];
-    bal_checks_remove(checks, server);
+void bli_checks_add(struct bli_checks *checks, uint32_t server, uint64_t now, struct bal_rng *rng) {
+    struct bli_check_server *s = &checks->server[server];
+    bli_checks_remove(checks, server);
     checks->checked++;
-    *s = (struct bal_check_server){.checked = 1, .due = soon(checks, now, rng)};
+    *s = (struct bli_check_server){.checked = 1, .due = soon(checks, now, rng)};
     schedule(checks, server);
 }
 
-void bal_checks_remove(struct bal_checks *checks, uint32_t server) {
-    struct bal_check_server *s = &checks->server[server];
+void bli_checks_remove(struct bli_checks *checks, uint32_t server) {
+    struct bli_check_server *s = &checks->server[server];
     if (!s->checked)
         return;
     checks->checked--;
     checks->failing -= s->state == BAL_CHECK_FAILING;
-    *s = (struct bal_check_server){0};
+    *s = (struct bli_check_server){0};
     schedule(checks, server);
 }
 
 /* ---- who ---- */
 
-void bal_checks_release(struct bal_checks *checks, uint32_t worker) {
+void bli_checks_release(struct bli_checks *checks, uint32_t worker) {
     if (checks->worker != worker)
         return;
     for (uint32_t server = 0; server < checks->servers; server++) {
@@ -152,15 +152,15 @@ void bal_checks_release(struct bal_checks *checks, uint32_t worker) {
         forget_check(&checks->server[server]);
         schedule(checks, server);
     }
-    checks->worker = BAL_NOBODY;
+    checks->worker = BLI_NOBODY;
 }
 
 /* What should have been checked meanwhile is spread, so that not all of it begins at once. What has waited
  * longest begins now, so that a process which comes too late each time still checks. */
-static void spread_missed(struct bal_checks *checks, uint64_t now, struct bal_rng *rng) {
-    const uint32_t first = bal_tournament_draw(tree_of(checks), rng);
+static void spread_missed(struct bli_checks *checks, uint64_t now, struct bal_rng *rng) {
+    const uint32_t first = bli_tournament_draw(tree_of(checks), rng);
     for (uint32_t server = 0; server < checks->servers; server++) {
-        struct bal_check_server *s = &checks->server[server];
+        struct bli_check_server *s = &checks->server[server];
         if (!s->checked || s->due > now || server == first)
             continue;
         s->ticket = 0;
@@ -170,13 +170,13 @@ static void spread_missed(struct bal_checks *checks, uint64_t now, struct bal_rn
 }
 
 /* Is this the process that checks? It becomes that when there is none, or that one has not asked for long. */
-static bool claim(struct bal_checks *checks, uint64_t now, uint32_t worker, struct bal_rng *rng) {
+static bool claim(struct bli_checks *checks, uint64_t now, uint32_t worker, struct bal_rng *rng) {
     const uint64_t silent = now - checks->asked_at;
     const bool takes_over = checks->worker != worker;
-    if (takes_over && checks->worker != BAL_NOBODY && silent <= BAL_CHECK_LEASE_MS * ms)
+    if (takes_over && checks->worker != BLI_NOBODY && silent <= BAL_CHECK_LEASE_MS * ms)
         return false;
     if (takes_over)
-        bal_checks_release(checks, checks->worker);
+        bli_checks_release(checks, checks->worker);
     if (checks->asked_at && silent > PAUSE_MS * ms)
         spread_missed(checks, now, rng);
     checks->worker = worker;
@@ -184,13 +184,13 @@ static bool claim(struct bal_checks *checks, uint64_t now, uint32_t worker, stru
     return true;
 }
 
-bool bal_checks_next(struct bal_checks *checks, uint64_t now, uint32_t worker, struct bal_rng *rng,
+bool bli_checks_next(struct bli_checks *checks, uint64_t now, uint32_t worker, struct bal_rng *rng,
                      struct bal_check_order *order) {
-    if (!checks->checked || !claim(checks, now, worker, rng) || bal_checks_due(checks) > now)
+    if (!checks->checked || !claim(checks, now, worker, rng) || bli_checks_due(checks) > now)
         return false;
-    order->server = bal_tournament_draw(tree_of(checks), rng);
+    order->server = bli_tournament_draw(tree_of(checks), rng);
     order->ticket = ++checks->tickets << SERVER_BITS | order->server;
-    struct bal_check_server *s = &checks->server[order->server];
+    struct bli_check_server *s = &checks->server[order->server];
     s->ticket = order->ticket;
     s->sent_at = now;
     s->due = now + checks->config.timeout_ns + LOST_MS * ms;
@@ -198,14 +198,14 @@ bool bal_checks_next(struct bal_checks *checks, uint64_t now, uint32_t worker, s
     return true;
 }
 
-uint64_t bal_checks_due(const struct bal_checks *checks) {
-    const double due = bal_tournament_min(tree_of(checks));
+uint64_t bli_checks_due(const struct bli_checks *checks) {
+    const double due = bli_tournament_min(tree_of(checks));
     return due < 1.8e19 ? (uint64_t)due : NEVER;
 }
 
 /* ---- what ---- */
 
-static uint32_t next_state(const struct bal_checks *checks, const struct bal_check_server *s, bool passed) {
+static uint32_t next_state(const struct bli_checks *checks, const struct bli_check_server *s, bool passed) {
     const struct bal_check_config *c = &checks->config;
     if (s->state == BAL_CHECK_FAILING)
         return passed && s->in_a_row >= c->rises ? BAL_CHECK_PASSING : BAL_CHECK_FAILING;
@@ -214,7 +214,7 @@ static uint32_t next_state(const struct bal_checks *checks, const struct bal_che
     return s->in_a_row >= c->falls ? BAL_CHECK_FAILING : s->state;
 }
 
-static void add_result(struct bal_checks *checks, struct bal_check_server *s, uint64_t now,
+static void add_result(struct bli_checks *checks, struct bli_check_server *s, uint64_t now,
                        enum bal_check_result result) {
     const bool passed = result == BAL_CHECK_PASSED;
     const bool as_before = s->result != BAL_CHECK_NONE && (s->result == BAL_CHECK_PASSED) == passed;
@@ -233,18 +233,18 @@ static void add_result(struct bal_checks *checks, struct bal_check_server *s, ui
 }
 
 /* A process that was stopped, or that waited for a processor, finds all time-outs over. */
-static bool says_nothing(const struct bal_checks *checks, const struct bal_check_server *s, uint64_t now,
+static bool says_nothing(const struct bli_checks *checks, const struct bli_check_server *s, uint64_t now,
                          enum bal_check_result result) {
     return result == BAL_CHECK_LOCAL ||
            (result != BAL_CHECK_PASSED && now > s->sent_at + checks->config.timeout_ns + LATE_MS * ms);
 }
 
-uint32_t bal_checks_finish(struct bal_checks *checks, uint64_t now, uint64_t ticket,
+uint32_t bli_checks_finish(struct bli_checks *checks, uint64_t now, uint64_t ticket,
                            enum bal_check_result result, struct bal_rng *rng) {
     const uint32_t server = ticket & ((1u << SERVER_BITS) - 1);
     if (!ticket || server >= checks->servers || checks->server[server].ticket != ticket)
         return BAL_NONE;
-    struct bal_check_server *s = &checks->server[server];
+    struct bli_check_server *s = &checks->server[server];
     if (!says_nothing(checks, s, now, result))
         add_result(checks, s, now, result);
     s->ticket = 0;

@@ -7,7 +7,7 @@
 #include "ballast/live/check.h"
 #include "base/tournament.h"
 
-struct bal_check_server {
+struct bli_check_server {
     uint32_t checked; /* it is in the schedule */
     uint32_t state;   /* enum bal_check_state */
     uint32_t result;  /* enum bal_check_result */
@@ -19,44 +19,44 @@ struct bal_check_server {
     uint64_t passed, failed, changes, result_at, took_ns;
 };
 
-struct bal_checks {
+struct bli_checks {
     struct bal_check_config config;
     uint32_t servers;
     uint32_t checked;  /* servers in the schedule */
     uint32_t failing;  /* of these */
-    uint32_t worker;   /* that checks; BAL_NOBODY: none does */
+    uint32_t worker;   /* that checks; BLI_NOBODY: none does */
     uint64_t asked_at; /* when it last asked */
     uint64_t tickets;  /* that were given out */
-    struct bal_check_server server[];
+    struct bli_check_server server[];
 };
 
-size_t bal_checks_size(uint32_t servers);
-void bal_checks_init(struct bal_checks *checks, uint32_t servers);
+size_t bli_checks_size(uint32_t servers);
+void bli_checks_init(struct bli_checks *checks, uint32_t servers);
 /* What follows from the servers, after a process has died in the middle of a call. O(servers log servers). */
-void bal_checks_rebuild(struct bal_checks *checks);
+void bli_checks_rebuild(struct bli_checks *checks);
 /* NULL: what follows from the servers is right. */
-const char *bal_checks_find_inconsistency(const struct bal_checks *checks);
+const char *bli_checks_find_inconsistency(const struct bli_checks *checks);
 
 /* A server joins the schedule, unknown; leaves it. The first checks are spread over 10 ms for each server
  * that is checked, at most over the interval; later ones over the whole interval. */
-void bal_checks_add(struct bal_checks *checks, uint32_t server, uint64_t now, struct bal_rng *rng);
-void bal_checks_remove(struct bal_checks *checks, uint32_t server);
+void bli_checks_add(struct bli_checks *checks, uint32_t server, uint64_t now, struct bal_rng *rng);
+void bli_checks_remove(struct bli_checks *checks, uint32_t server);
 
 /* The interval has changed: checks that are further away than the new one allows are spread over it. */
-void bal_checks_reschedule(struct bal_checks *checks, uint64_t now, struct bal_rng *rng);
+void bli_checks_reschedule(struct bli_checks *checks, uint64_t now, struct bal_rng *rng);
 
-bool bal_checks_next(struct bal_checks *checks, uint64_t now, uint32_t worker, struct bal_rng *rng,
+bool bli_checks_next(struct bli_checks *checks, uint64_t now, uint32_t worker, struct bal_rng *rng,
                      struct bal_check_order *order);
-uint64_t bal_checks_due(const struct bal_checks *checks);
+uint64_t bli_checks_due(const struct bli_checks *checks);
 /* The server of which this was the check; BAL_NONE: the ticket is void. */
-uint32_t bal_checks_finish(struct bal_checks *checks, uint64_t now, uint64_t ticket,
+uint32_t bli_checks_finish(struct bli_checks *checks, uint64_t now, uint64_t ticket,
                            enum bal_check_result result, struct bal_rng *rng);
 /* This process does not check any longer. */
-void bal_checks_release(struct bal_checks *checks, uint32_t worker);
+void bli_checks_release(struct bli_checks *checks, uint32_t worker);
 
 /* Does the server get no requests because of its checks? */
-static inline bool bal_checks_close(const struct bal_checks *checks, uint32_t server) {
-    const struct bal_check_server *s = &checks->server[server];
+static inline bool bli_checks_close(const struct bli_checks *checks, uint32_t server) {
+    const struct bli_check_server *s = &checks->server[server];
     return s->checked &&
            (s->state == BAL_CHECK_FAILING || (s->state == BAL_CHECK_UNCHECKED && checks->config.mandatory));
 }

@@ -260,7 +260,7 @@ static void begin_phase(struct concurrency *c, uint64_t now) {
     c->until = now + (uint64_t)fmin(completions / c->rate * 1e9, 1e12);
 }
 
-void bal_concurrency_init(struct concurrency *c, uint32_t min, uint32_t max, uint64_t now) {
+void bli_concurrency_init(struct concurrency *c, uint32_t min, uint32_t max, uint64_t now) {
     *c = (struct concurrency){
         .min = min, .max = max, .window = WINDOW_MIN, .last = now, .until = UINT64_MAX, .dispersion = 1};
     c->allowed = within(c, BAL_CONCURRENCY_START);
@@ -276,7 +276,7 @@ static void add_time(struct concurrency *c, uint64_t until, uint32_t running, ui
     c->at[level_of(running + waiting)].wanted += recent * time;
 }
 
-void bal_concurrency_pass(struct concurrency *c, uint64_t now, uint32_t running, uint32_t waiting) {
+void bli_concurrency_pass(struct concurrency *c, uint64_t now, uint32_t running, uint32_t waiting) {
     if (running == 0 && c->until != UINT64_MAX && now > c->last)
         c->until += now - c->last; /* without requests time stands still */
     if (now >= c->until) {
@@ -301,7 +301,7 @@ static void end_first_phase(struct concurrency *c) {
     begin_phase(c, c->last);
 }
 
-void bal_concurrency_end(struct concurrency *c, uint32_t running) {
+void bli_concurrency_end(struct concurrency *c, uint32_t running) {
     c->at[level_of(running)].cycle_ended++;
     if (c->until == UINT64_MAX)
         end_first_phase(c);
@@ -309,7 +309,7 @@ void bal_concurrency_end(struct concurrency *c, uint32_t running) {
 
 /* ---- inspection ---- */
 
-struct bal_concurrency_view bal_concurrency_get_view(const struct concurrency *c) {
+struct bal_concurrency_view bli_concurrency_get_view(const struct concurrency *c) {
     struct bal_concurrency_view view = {.limit = within(c, top_of(c->level)),
                                         .min = c->min,
                                         .max = c->max,
@@ -330,7 +330,7 @@ struct bal_concurrency_view bal_concurrency_get_view(const struct concurrency *c
     return view;
 }
 
-bool bal_concurrency_is_sound(const struct concurrency *c) {
+bool bli_concurrency_is_sound(const struct concurrency *c) {
     bool sound = c->min > 0 && c->min <= c->max && c->max <= BAL_CONCURRENCY_MAX &&
                  c->level < CONCURRENCY_LEVELS && c->allowed >= c->min && c->allowed <= c->max &&
                  c->rate >= 0 && c->dispersion >= 0;

@@ -57,20 +57,20 @@ struct concurrency {
 };
 
 /* 1 <= min <= max <= BAL_CONCURRENCY_MAX. */
-void bal_concurrency_init(struct concurrency *c, uint32_t min, uint32_t max, uint64_t now);
+void bli_concurrency_init(struct concurrency *c, uint32_t min, uint32_t max, uint64_t now);
 
 /* Time has passed with so many requests in service and so many that wait. Call it before either changes. */
-void bal_concurrency_pass(struct concurrency *c, uint64_t now, uint32_t running, uint32_t waiting);
+void bli_concurrency_pass(struct concurrency *c, uint64_t now, uint32_t running, uint32_t waiting);
 /* One of `running` requests, itself included, has been answered well. */
-void bal_concurrency_end(struct concurrency *c, uint32_t running);
+void bli_concurrency_end(struct concurrency *c, uint32_t running);
 
 /* Requests that may be in service now: the limit, or a neighbour while it is tried. */
 static inline uint32_t concurrency_allowed(const struct concurrency *c) {
     return c->allowed;
 }
 
-struct bal_concurrency_view bal_concurrency_get_view(const struct concurrency *c);
+struct bal_concurrency_view bli_concurrency_get_view(const struct concurrency *c);
 /* Could all of it have been written by these functions? */
-bool bal_concurrency_is_sound(const struct concurrency *c);
+bool bli_concurrency_is_sound(const struct concurrency *c);
 
 #endif

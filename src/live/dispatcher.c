@@ -11,31 +11,31 @@ static void dispatch_held(struct bal_dispatcher *d);
 
 /* ---- what every operation does ---- */
 
-void bal_dispatcher_recover(struct bal_dispatcher *d) {
+void bli_dispatcher_recover(struct bal_dispatcher *d) {
     d->block->counts.rebuilds++;
-    bal_dispatcher_rebuild(d);
+    bli_dispatcher_rebuild(d);
     dispatch_held(d);
 }
 
-void bal_dispatcher_make_due_reports(struct bal_dispatcher *d) {
-    if (bal_timed_report(d) && d->block->held_count)
+void bli_dispatcher_make_due_reports(struct bal_dispatcher *d) {
+    if (bli_timed_report(d) && d->block->held_count)
         dispatch_held(d);
 }
 
-void bal_dispatcher_enqueue_message(struct bal_dispatcher *d, struct bal_message message) {
+void bli_dispatcher_enqueue_message(struct bal_dispatcher *d, struct bal_message message) {
     struct block *block = d->block;
-    if (bal_outbox_add(&d->box, &block->sender, &message))
+    if (bli_outbox_add(&d->box, &block->sender, &message))
         block->counts.messages_sent[message.type] += message.receiver == BAL_EVERYONE ? block->present : 1;
     else
         block->counts.unsent++;
 }
 
 const struct bal_message *bal_dispatcher_outgoing(struct bal_dispatcher *d, uint32_t *count) {
-    return bal_outbox_drain(&d->box, count);
+    return bli_outbox_drain(&d->box, count);
 }
 
 uint32_t bal_dispatcher_next_to_wake(struct bal_dispatcher *d) {
-    return bal_outbox_next_to_wake(&d->box);
+    return bli_outbox_next_to_wake(&d->box);
 }
 
 const bool *bal_dispatcher_wake_pending(const struct bal_dispatcher *d) {
@@ -55,8 +55,8 @@ static void use_token(struct bal_dispatcher *d, uint32_t server) {
         return;
     s->tokens.count--;
     d->block->counts.used++;
-    bal_dispatcher_report_idle(d, server);
-    bal_dispatcher_server_refresh(d, server);
+    bli_dispatcher_report_idle(d, server);
+    bli_dispatcher_server_refresh(d, server);
 }
 
 /* Where servers have no stations, one that works on fewer requests than it could has a free slot. */
@@ -84,38 +84,38 @@ static void assign_server(struct bal_dispatcher *d, struct request *r, uint32_t 
     r->trial = 0;
     d->block->counts.reasons[r->reason]++;
     d->block->counts.unheard += (d->server[server].closed & (SILENT | SUSPECT)) != 0;
-    bal_dispatcher_server_add_request(d, server, r->entry.rank);
+    bli_dispatcher_server_add_request(d, server, r->entry.rank);
     if (d->block->config.stations)
         use_token(d, server); /* the policy, which gets this report, uses own counts */
-    if (bal_ejection_suspects(d->ejection, server)) {
-        bal_ejection_sent(d->ejection, server);
+    if (bli_ejection_suspects(d->ejection, server)) {
+        bli_ejection_sent(d->ejection, server);
         r->trial = 1;
-        bal_dispatcher_server_refresh(d, server);
+        bli_dispatcher_server_refresh(d, server);
     }
     if (__builtin_expect(d->slow->server[server].warming, 0))
-        bal_dispatcher_warming_chosen(d, server);
+        bli_dispatcher_warming_chosen(d, server);
     if (d->flags & BAL_MAY_HOLD && d->server[server].slots > 1)
         report_idle(d, server);
-    bal_ledger_entry_set(&r->entry, state);
+    bli_ledger_entry_set(&r->entry, state);
 }
 
 static void update_ejection(struct bal_dispatcher *d, uint32_t server, enum bal_outcome outcome) {
-    const struct bal_ejection_server *q = &d->ejection->server[server];
+    const struct bli_ejection_server *q = &d->ejection->server[server];
     if (outcome == BAL_OUTCOME_GOOD && (q->failures | q->losses) == 0 &&
-        !bal_ejection_suspects(d->ejection, server))
+        !bli_ejection_suspects(d->ejection, server))
         return;
     if (d->server[server].closed & FAILING) /* its checks alone open it again */
         return;
-    const bool suspect = bal_ejection_suspects(d->ejection, server);
+    const bool suspect = bli_ejection_suspects(d->ejection, server);
     const double now = (double)d->block->now;
     /* Where a server has a station, its station decides whether it is up, not max_fails. */
     if (d->block->config.stations && !d->block->detached && outcome == BAL_OUTCOME_FAILED)
-        bal_dispatcher_server_mark(d, server, SUSPECT, true);
-    bal_ejection_answered(d->ejection, server, outcome != BAL_OUTCOME_GOOD, now);
-    bal_ejection_reached(d->ejection, server, outcome != BAL_OUTCOME_FAILED, now);
-    bal_dispatcher_server_refresh(d, server);
-    if (suspect && !bal_ejection_suspects(d->ejection, server))
-        bal_dispatcher_begin_slow_start(d, server);
+        bli_dispatcher_server_mark(d, server, SUSPECT, true);
+    bli_ejection_answered(d->ejection, server, outcome != BAL_OUTCOME_GOOD, now);
+    bli_ejection_reached(d->ejection, server, outcome != BAL_OUTCOME_FAILED, now);
+    bli_dispatcher_server_refresh(d, server);
+    if (suspect && !bli_ejection_suspects(d->ejection, server))
+        bli_dispatcher_begin_slow_start(d, server);
 }
 
 static void report_load(struct bal_dispatcher *d, uint32_t server, double latency) {
@@ -143,11 +143,11 @@ static void report_remaining_load(struct bal_dispatcher *d, uint32_t server) {
  * removed. */
 static bool release_from_server(struct bal_dispatcher *d, const struct request *r) {
     const uint32_t server = r->server;
-    bal_dispatcher_server_remove_request(d, server, r->entry.rank);
+    bli_dispatcher_server_remove_request(d, server, r->entry.rank);
     if (d->server[server].presence == NOT_THERE)
         return false;
     if (d->concurrency)
-        bal_dispatcher_slots_update(d, server);
+        bli_dispatcher_slots_update(d, server);
     report_idle(d, server);
     return true;
 }
@@ -157,7 +157,7 @@ static void end_trial(struct bal_dispatcher *d, const struct request *r) {
     if (!r->trial)
         return;
     d->ejection->server[r->server].trying = false;
-    bal_dispatcher_server_refresh(d, r->server);
+    bli_dispatcher_server_refresh(d, r->server);
 }
 
 static void record_response(struct bal_dispatcher *d, const struct request *r, enum bal_outcome outcome) {
@@ -165,14 +165,14 @@ static void record_response(struct bal_dispatcher *d, const struct request *r, e
     const bool failed = outcome != BAL_OUTCOME_GOOD;
     const double took = seconds(d->block->now - r->since);
     if (d->timed && !failed)
-        bal_timed_response(d, took);
+        bli_timed_response(d, took);
     d->block->counts.answered++;
     d->block->counts.failed += failed;
     d->server[server].answered++;
     d->server[server].failed += failed;
     d->server[server].took_ns += d->block->now - r->since;
     if (d->concurrency && !failed)
-        bal_dispatcher_slots_end(d, server);
+        bli_dispatcher_slots_end(d, server);
     if (!release_from_server(d, r))
         return;
     if (d->flags & BAL_ASKS && !failed)
@@ -187,7 +187,7 @@ static void record_response(struct bal_dispatcher *d, const struct request *r, e
 
 static void send_probe(struct bal_dispatcher *d, uint32_t server, uint64_t id) {
     d->block->counts.probes++;
-    bal_dispatcher_enqueue_message(
+    bli_dispatcher_enqueue_message(
         d,
         (struct bal_message){.type = BAL_MSG_PROBE, .receiver = d->station[server], .probe = {.probe = id}});
 }
@@ -207,7 +207,7 @@ static void send_policy_probes(struct bal_dispatcher *d) {
 }
 
 static void free_inquiry(struct bal_dispatcher *d, uint32_t i) {
-    if (i == BAL_NOBODY)
+    if (i == BLI_NOBODY)
         return;
     inquiry_at(d, i)->probe = 0;
     inquiry_at(d, i)->next = d->block->free_inquiry;
@@ -241,10 +241,10 @@ static void close_doubtful(struct bal_dispatcher *d, const struct request *r) {
 static void close_tried(struct bal_dispatcher *d, const struct request *r) {
     if (r->tries.count == 0)
         return;
-    const struct bal_closing closing = closing_of(d);
-    bal_closing_close_tried(&closing, &r->tries);
-    if (d->open->count == 0 && bal_dispatcher_lift_slow_start(d))
-        bal_closing_close_tried(&closing, &r->tries);
+    const struct bli_closing closing = closing_of(d);
+    bli_closing_close_tried(&closing, &r->tries);
+    if (d->open->count == 0 && bli_dispatcher_lift_slow_start(d))
+        bli_closing_close_tried(&closing, &r->tries);
     if (d->block->config.stations && !d->block->detached)
         close_doubtful(d, r);
     refresh_fleet_view(d);
@@ -253,8 +253,8 @@ static void close_tried(struct bal_dispatcher *d, const struct request *r) {
 static void reopen_tried(struct bal_dispatcher *d, const struct request *r) {
     if (r->tries.count == 0)
         return;
-    const struct bal_closing closing = closing_of(d);
-    bal_closing_reopen(&closing);
+    const struct bli_closing closing = closing_of(d);
+    bli_closing_reopen(&closing);
     refresh_fleet_view(d);
 }
 
@@ -276,7 +276,7 @@ static bool start_probing(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
     const struct bal_job job = {.count = 1, .rank = r->entry.rank};
-    if (block->free_inquiry == BAL_NOBODY)
+    if (block->free_inquiry == BLI_NOBODY)
         return false;
     close_tried(d, r);
     const uint32_t asked = bal_policy_sample(&d->policy, d->state, &d->fleet, &job, &d->rng);
@@ -295,13 +295,13 @@ static bool start_probing(struct bal_dispatcher *d, uint32_t i) {
         send_probe(d, inquiry->server[k], inquiry->probe);
     r->inquiry = index;
     r->deadline = block->now + block->config.probe_ns;
-    bal_ledger_push(&d->ledger, &block->asking, i);
-    bal_ledger_entry_set(&r->entry, ASKING);
+    bli_ledger_push(&d->ledger, &block->asking, i);
+    bli_ledger_entry_set(&r->entry, ASKING);
     return true;
 }
 
 static void send_start(struct bal_dispatcher *d, uint32_t server) {
-    bal_dispatcher_enqueue_message(
+    bli_dispatcher_enqueue_message(
         d, (struct bal_message){.type = BAL_MSG_START, .receiver = d->station[server]});
 }
 
@@ -311,7 +311,7 @@ static void request_server_start(struct bal_dispatcher *d, uint32_t server) {
         !start_requested(&d->server[server].start, (double)block->now, (double)block->config.beat_ns))
         return;
     send_start(d, server);
-    bal_dispatcher_server_refresh(d, server);
+    bli_dispatcher_server_refresh(d, server);
 }
 
 static void hold_request(struct bal_dispatcher *d, uint32_t i) {
@@ -322,13 +322,13 @@ static void hold_request(struct bal_dispatcher *d, uint32_t i) {
     r->deadline = block->now + (own_ns ? own_ns : block->config.hold_ns);
     block->counts.held++;
     block->held_count++;
-    bal_ledger_push(&d->ledger, &block->held[r->entry.rank], i);
-    bal_ledger_entry_set(&r->entry, HELD);
+    bli_ledger_push(&d->ledger, &block->held[r->entry.rank], i);
+    bli_ledger_entry_set(&r->entry, HELD);
 }
 
 static void send_move(struct bal_dispatcher *d, uint32_t server, uint32_t target) {
     if (d->block->config.stations)
-        bal_dispatcher_enqueue_message(d, (struct bal_message){.type = BAL_MSG_MOVE,
+        bli_dispatcher_enqueue_message(d, (struct bal_message){.type = BAL_MSG_MOVE,
                                                                .receiver = d->station[server],
                                                                .move = {.target = d->station[target]}});
 }
@@ -344,8 +344,8 @@ static void apply_decision_extras(struct bal_dispatcher *d, const struct bal_dec
 }
 
 static uint32_t choose_fallback(struct bal_dispatcher *d, const struct request *r, uint32_t decided) {
-    const struct bal_closing closing = closing_of(d);
-    return bal_closing_fallback(&closing, &r->tries, decided);
+    const struct bli_closing closing = closing_of(d);
+    return bli_closing_fallback(&closing, &r->tries, decided);
 }
 
 static bool refuse_request(struct bal_dispatcher *d, struct request *r, enum bal_reason reason) {
@@ -358,12 +358,12 @@ static bool refuse_request(struct bal_dispatcher *d, struct request *r, enum bal
 
 static void notify_owner(struct bal_dispatcher *d, uint32_t i) {
     struct request *r = request_at(d, i);
-    bal_ledger_push(&d->ledger, &d->worker[r->entry.owner].news, i);
-    bal_outbox_wake(&d->box, r->entry.owner);
+    bli_ledger_push(&d->ledger, &d->worker[r->entry.owner].news, i);
+    bli_outbox_wake(&d->box, r->entry.owner);
 }
 
 static void remove_from_hold_queue(struct bal_dispatcher *d, uint32_t i) {
-    bal_ledger_remove(&d->ledger, &d->block->held[request_at(d, i)->entry.rank], i);
+    bli_ledger_remove(&d->ledger, &d->block->held[request_at(d, i)->entry.rank], i);
     if (--d->block->held_count == 0)
         drain_rate_end(&d->block->drain_rate);
 }
@@ -372,7 +372,7 @@ static void refuse_waiting(struct bal_dispatcher *d, uint32_t i, enum bal_reason
     struct request *r = request_at(d, i);
     refuse_request(d, r, reason);
     notify_owner(d, i);
-    bal_ledger_entry_set(&r->entry, REFUSED);
+    bli_ledger_entry_set(&r->entry, REFUSED);
 }
 
 /* Is there a place in the hold queue for one more of that class? Where requests beyond it are refused, one
@@ -388,8 +388,8 @@ static bool make_hold_place(struct bal_dispatcher *d, uint32_t rank) {
         waiting[class] = block->held[class].count;
     const uint32_t place =
         hold_place(waiting, config->classes, rank, config->class_limit[rank].waiting, places);
-    if (place == BAL_PLACE_NONE || place == BAL_PLACE_FREE)
-        return place == BAL_PLACE_FREE;
+    if (place == BLI_PLACE_NONE || place == BLI_PLACE_FREE)
+        return place == BLI_PLACE_FREE;
     const uint32_t i = block->held[place].last;
     block->counts.overflow++;
     block->counts.replaced++;
@@ -440,7 +440,7 @@ static bool dispatch_request(struct bal_dispatcher *d, uint32_t i, bool at_once,
 static void dispatch_waiting(struct bal_dispatcher *d, uint32_t i, bool at_once) {
     struct request *r = request_at(d, i);
     if (!dispatch_request(d, i, at_once, DECIDED))
-        bal_ledger_entry_set(&r->entry, REFUSED);
+        bli_ledger_entry_set(&r->entry, REFUSED);
     if (r->entry.state != HELD)
         notify_owner(d, i);
 }
@@ -477,10 +477,10 @@ static void dispatch_held_classes(struct bal_dispatcher *d, uint32_t classes) {
 
 static void dispatch_held(struct bal_dispatcher *d) {
     dispatch_held_classes(d, d->block->config.classes);
-    bal_dispatcher_backlog_update(d);
+    bli_dispatcher_backlog_update(d);
 }
 
-void bal_dispatcher_dispatch_held(struct bal_dispatcher *d) {
+void bli_dispatcher_dispatch_held(struct bal_dispatcher *d) {
     dispatch_held(d);
 }
 
@@ -488,9 +488,9 @@ void bal_dispatcher_dispatch_held(struct bal_dispatcher *d) {
 static void finish_probing(struct bal_dispatcher *d, uint32_t i) {
     struct request *r = request_at(d, i);
     const uint32_t index = r->inquiry;
-    bal_ledger_remove(&d->ledger, &d->block->asking, i);
-    d->fleet.sample = index == BAL_NOBODY ? d->fleet.ask : inquiry_at(d, index)->server;
-    d->fleet.samples = index == BAL_NOBODY ? 0 : inquiry_at(d, index)->replies.answered;
+    bli_ledger_remove(&d->ledger, &d->block->asking, i);
+    d->fleet.sample = index == BLI_NOBODY ? d->fleet.ask : inquiry_at(d, index)->server;
+    d->fleet.samples = index == BLI_NOBODY ? 0 : inquiry_at(d, index)->replies.answered;
     dispatch_waiting(d, i, false);
     d->fleet.sample = NULL;
     free_inquiry(d, index);
@@ -512,7 +512,7 @@ static void fill_dispatch(const struct bal_dispatcher *d, uint32_t i, enum bal_d
     const struct request *r = request_at(d, i);
     *to = (struct bal_dispatch){.verdict = verdict,
                                 .server = verdict == BAL_SEND ? r->server : BAL_NONE,
-                                .ticket = bal_ledger_ticket(&d->ledger, i),
+                                .ticket = bli_ledger_ticket(&d->ledger, i),
                                 .reason = verdict == BAL_WAIT ? BAL_REASON_HELD : (enum bal_reason)r->reason,
                                 .rank = r->entry.rank,
                                 .length = verdict == BAL_SEND ? r->length : 0,
@@ -525,7 +525,7 @@ static void fill_dispatch(const struct bal_dispatcher *d, uint32_t i, enum bal_d
  * them it may start a server: the policy decides as if the first of them had just come. */
 static bool enqueue_behind_held(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
-    const struct bal_closing closing = closing_of(d);
+    const struct bli_closing closing = closing_of(d);
     const uint32_t to = closing_behind_held(&closing, &request_at(d, i)->tries);
     if (to < d->servers) {
         assign_server(d, request_at(d, i), to, SENT);
@@ -551,11 +551,11 @@ static bool enqueue_behind_held(struct bal_dispatcher *d, uint32_t i) {
 static void start_request(struct bal_dispatcher *d, uint32_t i, struct bal_dispatch *to) {
     const struct block *block = d->block;
     struct request *r = request_at(d, i);
-    const bool warming = bal_slow_start_warming(d->slow)->count;
+    const bool warming = bli_slow_start_warming(d->slow)->count;
     bool placed = true;
     r->since = block->now;
     if (__builtin_expect(warming, 0)) { /* a server may open, for those that are as urgent or more */
-        bal_dispatcher_warm_up(d, r->tries.count == 0);
+        bli_dispatcher_warm_up(d, r->tries.count == 0);
         dispatch_held_classes(d, r->entry.rank + 1);
     }
     const bool others_wait = block->held_count && block->held[r->entry.rank].count;
@@ -565,10 +565,10 @@ static void start_request(struct bal_dispatcher *d, uint32_t i, struct bal_dispa
         placed = dispatch_request(d, i, block->detached, SENT);
     fill_dispatch(d, i, !placed ? BAL_REFUSE : r->entry.state == SENT ? BAL_SEND : BAL_WAIT, to);
     if (!placed)
-        bal_ledger_release(&d->ledger, i);
+        bli_ledger_release(&d->ledger, i);
     if (__builtin_expect(warming, 0))
         dispatch_held_classes(d, block->config.classes);
-    bal_dispatcher_backlog_update(d);
+    bli_dispatcher_backlog_update(d);
 }
 
 void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank, struct bal_dispatch *to) {
@@ -577,9 +577,9 @@ void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank
     block->counts.arrived++;
     rank = rank < block->config.classes ? rank : block->config.classes - 1;
     if (d->timed)
-        bal_timed_arrival(d);
-    const uint32_t i = bal_ledger_acquire(&d->ledger, d->self);
-    if (i == BAL_NOBODY) {
+        bli_timed_arrival(d);
+    const uint32_t i = bli_ledger_acquire(&d->ledger, d->self);
+    if (i == BLI_NOBODY) {
         block->counts.no_room++;
         block->counts.reasons[BAL_REASON_LEDGER]++;
         *to = (struct bal_dispatch){
@@ -593,31 +593,31 @@ void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank
     dispatcher_end(d);
 }
 
-/* The request of a ticket that this process has and that is in one of these states; BAL_NOBODY: none. */
+/* The request of a ticket that this process has and that is in one of these states; BLI_NOBODY: none. */
 static uint32_t find_request(struct bal_dispatcher *d, uint64_t ticket, unsigned states) {
-    const uint32_t i = bal_ledger_find(&d->ledger, ticket);
-    if (i != BAL_NOBODY && request_at(d, i)->entry.owner == d->self &&
+    const uint32_t i = bli_ledger_find(&d->ledger, ticket);
+    if (i != BLI_NOBODY && request_at(d, i)->entry.owner == d->self &&
         states >> request_at(d, i)->entry.state & 1)
         return i;
     d->block->counts.void_tickets++;
-    return BAL_NOBODY;
+    return BLI_NOBODY;
 }
 
 bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t ticket,
                             enum bal_outcome outcome) {
     dispatcher_begin(d, now);
     const uint32_t i = find_request(d, ticket, 1 << SENT);
-    if (i != BAL_NOBODY) {
+    if (i != BLI_NOBODY) {
         if (d->block->held_count) /* a try that goes on elsewhere makes the backlog no shorter */
             drain_rate_add(&d->block->drain_rate, d->block->now);
-        bal_ledger_entry_set(&request_at(d, i)->entry, BAL_ENTRY_FREE);
+        bli_ledger_entry_set(&request_at(d, i)->entry, BLI_ENTRY_FREE);
         record_response(d, request_at(d, i), outcome);
-        bal_ledger_release(&d->ledger, i);
+        bli_ledger_release(&d->ledger, i);
         if (d->block->held_count)
             dispatch_held(d);
     }
     dispatcher_end(d);
-    return i != BAL_NOBODY;
+    return i != BLI_NOBODY;
 }
 
 bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, enum bal_outcome outcome,
@@ -625,9 +625,9 @@ bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticke
     dispatcher_begin(d, now);
     const uint32_t i = find_request(d, ticket, 1 << SENT);
     *to = (struct bal_dispatch){.verdict = BAL_REFUSE, .server = BAL_NONE, .reason = BAL_REASON_NONE_OPEN};
-    if (i != BAL_NOBODY) {
+    if (i != BLI_NOBODY) {
         struct request *r = request_at(d, i);
-        bal_ledger_entry_set(&r->entry, BAL_ENTRY_FREE);
+        bli_ledger_entry_set(&r->entry, BLI_ENTRY_FREE);
         record_response(d, r, outcome);
         tries_add(&r->tries, r->server);
         if (d->block->held_count)
@@ -636,7 +636,7 @@ bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticke
         start_request(d, i, to);
     }
     dispatcher_end(d);
-    return i != BAL_NOBODY;
+    return i != BLI_NOBODY;
 }
 
 void bal_dispatcher_set_crowded(struct bal_dispatcher *d, bool crowded) {
@@ -647,14 +647,14 @@ void bal_dispatcher_set_crowded(struct bal_dispatcher *d, bool crowded) {
 static void drop_request(struct bal_dispatcher *d, uint32_t i) {
     struct request *r = request_at(d, i);
     const enum request_state state = (enum request_state)r->entry.state;
-    bal_ledger_entry_set(&r->entry, BAL_ENTRY_FREE);
+    bli_ledger_entry_set(&r->entry, BLI_ENTRY_FREE);
     if (state == ASKING) {
-        bal_ledger_remove(&d->ledger, &d->block->asking, i);
+        bli_ledger_remove(&d->ledger, &d->block->asking, i);
         free_inquiry(d, r->inquiry);
     } else if (state == HELD) {
         remove_from_hold_queue(d, i);
     } else if (state != SENT) {
-        bal_ledger_remove(&d->ledger, &d->worker[r->entry.owner].news, i);
+        bli_ledger_remove(&d->ledger, &d->worker[r->entry.owner].news, i);
     }
     if (state == DECIDED || state == SENT) {
         if (release_from_server(d, r)) {
@@ -662,36 +662,36 @@ static void drop_request(struct bal_dispatcher *d, uint32_t i) {
             end_trial(d, r);
         }
     }
-    bal_ledger_release(&d->ledger, i);
+    bli_ledger_release(&d->ledger, i);
 }
 
 bool bal_dispatcher_cancel(struct bal_dispatcher *d, uint64_t now, uint64_t ticket) {
     dispatcher_begin(d, now);
     const uint32_t i = find_request(d, ticket, ~0u);
-    if (i != BAL_NOBODY) {
+    if (i != BLI_NOBODY) {
         d->block->counts.cancelled++;
         drop_request(d, i);
         dispatch_held(d);
     }
     dispatcher_end(d);
-    return i != BAL_NOBODY;
+    return i != BLI_NOBODY;
 }
 
 bool bal_dispatcher_next_decision(struct bal_dispatcher *d, uint64_t now, struct bal_dispatch *to) {
     dispatcher_begin(d, now);
-    struct bal_list *news = &d->worker[d->self].news;
+    struct bli_list *news = &d->worker[d->self].news;
     const uint32_t i = news->first;
-    if (i != BAL_NOBODY) {
+    if (i != BLI_NOBODY) {
         const bool sent = request_at(d, i)->entry.state == DECIDED;
         fill_dispatch(d, i, sent ? BAL_SEND : BAL_REFUSE, to);
-        bal_ledger_remove(&d->ledger, news, i);
+        bli_ledger_remove(&d->ledger, news, i);
         if (sent)
-            bal_ledger_entry_set(&request_at(d, i)->entry, SENT);
+            bli_ledger_entry_set(&request_at(d, i)->entry, SENT);
         else
-            bal_ledger_release(&d->ledger, i);
+            bli_ledger_release(&d->ledger, i);
     }
     dispatcher_end(d);
-    return i != BAL_NOBODY;
+    return i != BLI_NOBODY;
 }
 
 /* ---- processes ---- */
@@ -700,9 +700,9 @@ enum bal_code bal_dispatcher_join(struct bal_dispatcher *d, uint64_t now, uint64
                                   struct bal_error *err) {
     dispatcher_begin(d, now);
     const uint32_t workers = d->block->config.workers;
-    d->self = bal_worker_join(d->worker, workers, pid, start_time);
+    d->self = bli_worker_join(d->worker, workers, pid, start_time);
     dispatcher_end(d);
-    return d->self != BAL_NOBODY
+    return d->self != BLI_NOBODY
                ? BAL_OK
                : bal_fail(err, BAL_E_RANGE, "%u processes take part already: the block is for %u", workers,
                           workers);
@@ -718,14 +718,14 @@ bool bal_dispatcher_worker(struct bal_dispatcher *d, uint32_t i, uint64_t *pid, 
 
 static void reap_worker(struct bal_dispatcher *d, uint32_t owner) {
     for (uint32_t i = 0; i < d->block->config.requests; i++) {
-        const struct bal_ledger_entry *entry = &request_at(d, i)->entry;
-        if (entry->state == BAL_ENTRY_FREE || entry->owner != owner)
+        const struct bli_ledger_entry *entry = &request_at(d, i)->entry;
+        if (entry->state == BLI_ENTRY_FREE || entry->owner != owner)
             continue;
         d->block->counts.reaped++;
         drop_request(d, i);
     }
-    bal_checks_release(d->checks, owner);
-    bal_worker_leave(&d->worker[owner]);
+    bli_checks_release(d->checks, owner);
+    bli_worker_leave(&d->worker[owner]);
     dispatch_held(d);
 }
 
@@ -738,7 +738,7 @@ void bal_dispatcher_reap(struct bal_dispatcher *d, uint64_t now, uint32_t i) {
 
 void bal_dispatcher_leave(struct bal_dispatcher *d, uint64_t now) {
     bal_dispatcher_reap(d, now, d->self);
-    d->self = BAL_NOBODY;
+    d->self = BLI_NOBODY;
 }
 
 /* ---- messages received ---- */
@@ -758,9 +758,9 @@ static void receive_idle(struct bal_dispatcher *d, uint32_t server, const struct
     start_answered(&s->start, false);
     s->slots = idle->slots;
     s->retracted = 1;
-    bal_dispatcher_server_refresh(d, server);
-    bal_dispatcher_backlog_decline(d, server);
-    bal_dispatcher_report_state(d, server);
+    bli_dispatcher_server_refresh(d, server);
+    bli_dispatcher_backlog_decline(d, server);
+    bli_dispatcher_report_state(d, server);
 }
 
 static void set_power(struct bal_dispatcher *d, uint32_t server, uint32_t power, uint32_t valid_ms) {
@@ -796,8 +796,8 @@ static void receive_load(struct bal_dispatcher *d, uint32_t server, const struct
         s->latency = load->latency_us == UINT32_MAX ? NAN : load->latency_us * 1e-6;
         set_power(d, server, load->power, load->valid_ms);
         s->retracted = 1;
-        bal_dispatcher_server_refresh(d, server);
-        bal_dispatcher_report_state(d, server);
+        bli_dispatcher_server_refresh(d, server);
+        bli_dispatcher_report_state(d, server);
     }
     if (load->probe)
         receive_probe_reply(d, server, load->probe);
@@ -810,15 +810,15 @@ static void mark_station_alive(struct bal_dispatcher *d, uint32_t server, bool r
     s->heard_at = d->block->now;
     if (is_member(s)) {
         const uint64_t silent_ns = d->block->config.join.silent_ns;
-        const uint64_t beats_ns = BAL_STATEMENT_BEATS * heartbeat_round_ns(d);
+        const uint64_t beats_ns = BLI_STATEMENT_BEATS * heartbeat_round_ns(d);
         s->member_until = d->block->now + (silent_ns > beats_ns ? silent_ns : beats_ns);
     }
     if (rebooted)
         s->request.declined_until = 0;
     if (rebooted || s->closed & SILENT)
-        bal_ejection_release(d->ejection, server);
+        bli_ejection_release(d->ejection, server);
     if (s->closed & SUSPECT)
-        bal_dispatcher_server_mark(d, server, SUSPECT, false);
+        bli_dispatcher_server_mark(d, server, SUSPECT, false);
 }
 
 /* A station that has restarted must prove its boot. If no datagrams come from it, a message that came with a
@@ -835,11 +835,11 @@ static enum bal_receipt admit_message(struct bal_dispatcher *d, uint32_t server,
     } else if (receipt == BAL_RECEIPT_UNPROVEN &&
                bal_replay_window_challenge(&s->window, d->block->now, bal_rng_next(&d->chance), message,
                                            &challenge)) {
-        bal_dispatcher_enqueue_message(d, challenge);
+        bli_dispatcher_enqueue_message(d, challenge);
     }
     if (s->window.boot != boot) { /* it counts its offers from 1 again, and knows of no pace */
-        s->tokens = (struct bal_tokens){0};
-        s->pace = (struct bal_pace){0};
+        s->tokens = (struct bli_tokens){0};
+        s->pace = (struct bli_pace){0};
     }
     if (receipt == BAL_RECEIPT_FRESH && !piggybacked)
         mark_station_alive(d, server, s->window.boot != boot);
@@ -848,7 +848,7 @@ static enum bal_receipt admit_message(struct bal_dispatcher *d, uint32_t server,
 
 /* Whatever is known of the sender of the challenge. */
 static void send_proof(struct bal_dispatcher *d, const struct bal_message *message) {
-    bal_dispatcher_enqueue_message(
+    bli_dispatcher_enqueue_message(
         d, (struct bal_message){.type = BAL_MSG_PROOF, .receiver = message->sender, .nonce = message->nonce});
 }
 
@@ -859,9 +859,9 @@ static void check_pace(struct bal_dispatcher *d, uint32_t server, uint32_t valid
     if (block->detached || !(wanted > 0) ||
         !pace_is_due(&d->server[server].pace, wanted, valid_ms * 1e6, (double)block->now))
         return;
-    bal_dispatcher_enqueue_message(d, (struct bal_message){.type = BAL_MSG_PACE,
+    bli_dispatcher_enqueue_message(d, (struct bal_message){.type = BAL_MSG_PACE,
                                                            .receiver = d->station[server],
-                                                           .pace = {bal_milliseconds((uint64_t)wanted)}});
+                                                           .pace = {bli_milliseconds((uint64_t)wanted)}});
 }
 
 static void process_message(struct bal_dispatcher *d, uint32_t server, const struct bal_message *message,
@@ -882,16 +882,16 @@ static void process_message(struct bal_dispatcher *d, uint32_t server, const str
         if (!fresh)
             break;
         set_power(d, server, message->power.power, message->power.valid_ms);
-        bal_dispatcher_server_refresh(d, server);
-        bal_dispatcher_report_state(d, server);
+        bli_dispatcher_server_refresh(d, server);
+        bli_dispatcher_report_state(d, server);
         break;
     case BAL_MSG_JOIN: /* it is known; so that it hears of us */
-        bal_dispatcher_enqueue_message(
+        bli_dispatcher_enqueue_message(
             d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = message->sender});
         break;
     default: /* not for dispatchers, but it may be the first message of a station that has restarted */
-        bal_dispatcher_server_refresh(d, server);
-        bal_dispatcher_report_state(d, server);
+        bli_dispatcher_server_refresh(d, server);
+        bli_dispatcher_report_state(d, server);
         break;
     }
 }
@@ -899,23 +899,23 @@ static void process_message(struct bal_dispatcher *d, uint32_t server, const str
 static enum bal_receipt receive_message(struct bal_dispatcher *d, uint64_t now,
                                         const struct bal_message *message, bool piggybacked) {
     dispatcher_begin(d, now);
-    uint32_t server = bal_directory_find(d->stations, d->places, d->station, message->sender);
+    uint32_t server = bli_directory_find(d->stations, d->places, d->station, message->sender);
     enum bal_receipt receipt = BAL_RECEIPT_UNKNOWN_SENDER;
-    const bool known = server != BAL_DIRECTORY_NOBODY && d->server[server].presence == THERE;
+    const bool known = server != BLI_DIRECTORY_NOBODY && d->server[server].presence == THERE;
     if (known)
         receipt = admit_message(d, server, message, piggybacked);
     else if (!piggybacked)
-        receipt = bal_dispatcher_receive_unknown(d, message, &server);
+        receipt = bli_dispatcher_receive_unknown(d, message, &server);
     if (known && message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt)) {
         send_proof(d, message);
-        bal_dispatcher_answer_challenge(d, server, message->nonce.nonce);
+        bli_dispatcher_answer_challenge(d, server, message->nonce.nonce);
     }
     d->block->counts.receipts[receipt]++;
     if (receipt <= BAL_RECEIPT_LATE) {
         d->block->counts.messages_received[message->type]++;
         process_message(d, server, message, receipt == BAL_RECEIPT_FRESH, piggybacked);
-        bal_dispatcher_backlog_answered(d, server);
-        bal_dispatcher_server_refresh(d, server);
+        bli_dispatcher_backlog_answered(d, server);
+        bli_dispatcher_server_refresh(d, server);
         dispatch_held(d);
     }
     dispatcher_end(d);
@@ -940,18 +940,18 @@ static void expire_server_state(struct bal_dispatcher *d, uint32_t server) {
     if (heard_offers_expire(&s->tokens, (double)s->token_until, (double)block->now)) {
         block->counts.expired += s->tokens.count;
         s->tokens.count = 0;
-        bal_dispatcher_report_idle(d, server);
+        bli_dispatcher_report_idle(d, server);
     }
     if (start_repeat(&s->start, (double)block->now, (double)block->config.beat_ns))
         send_start(d, server);
-    bal_dispatcher_backlog_expire(d, server);
-    bal_dispatcher_expire_load(d, server);
-    bal_dispatcher_server_refresh(d, server);
+    bli_dispatcher_backlog_expire(d, server);
+    bli_dispatcher_expire_load(d, server);
+    bli_dispatcher_server_refresh(d, server);
 }
 
 static void expire_all(struct bal_dispatcher *d) {
-    while (bal_tournament_min(d->due) <= (double)d->block->now)
-        expire_server_state(d, bal_tournament_draw(d->due, &d->chance));
+    while (bli_tournament_min(d->due) <= (double)d->block->now)
+        expire_server_state(d, bli_tournament_draw(d->due, &d->chance));
 }
 
 static void handle_deadlines(struct bal_dispatcher *d) {
@@ -973,11 +973,11 @@ static void handle_deadlines(struct bal_dispatcher *d) {
 /* The next time, at least one nanosecond from now. */
 static uint64_t next_deadline(const struct bal_dispatcher *d) {
     const struct block *block = d->block;
-    const double known = fmin(bal_tournament_min(d->due), (double)block->members_at);
+    const double known = fmin(bli_tournament_min(d->due), (double)block->members_at);
     const double due = fmin(known, block->backlog.announce_at);
     uint64_t next = due < 1.8e19 ? (uint64_t)due : NEVER;
     for (uint32_t k = 0; k <= block->config.classes; k++) {
-        const struct bal_list *list = k ? &block->held[k - 1] : &block->asking;
+        const struct bli_list *list = k ? &block->held[k - 1] : &block->asking;
         if (list->count && request_at(d, list->first)->deadline < next)
             next = request_at(d, list->first)->deadline;
     }
@@ -989,10 +989,10 @@ static uint64_t next_deadline(const struct bal_dispatcher *d) {
 uint64_t bal_dispatcher_run_timers(struct bal_dispatcher *d, uint64_t now) {
     dispatcher_begin(d, now);
     expire_all(d);
-    if (bal_slow_start_warming(d->slow)->count)
-        bal_dispatcher_warm_up(d, false);
+    if (bli_slow_start_warming(d->slow)->count)
+        bli_dispatcher_warm_up(d, false);
     if (d->block->now >= d->block->members_at)
-        bal_dispatcher_update_members(d);
+        bli_dispatcher_update_members(d);
     handle_deadlines(d);
     dispatch_held(d);
     const uint64_t next = next_deadline(d);
@@ -1016,13 +1016,13 @@ void bal_dispatcher_detach_stations(struct bal_dispatcher *d, uint64_t now) {
     if (block->config.stations && !block->detached) {
         block->detached = 1;
         for (uint32_t server = 0; server < d->servers; server++) {
-            bal_dispatcher_server_mark(d, server, SUSPECT, false);
-            bal_dispatcher_server_refresh(d, server);
+            bli_dispatcher_server_mark(d, server, SUSPECT, false);
+            bli_dispatcher_server_refresh(d, server);
         }
         while (block->asking.count)
             finish_probing(d, block->asking.first);
         dispatch_all_held(d);
-        bal_dispatcher_backlog_update(d);
+        bli_dispatcher_backlog_update(d);
     }
     dispatcher_end(d);
 }
@@ -1054,16 +1054,16 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
     const struct server *s = &d->server[number];
     if (s->presence == NOT_THERE)
         return (struct bal_server_view){.status = BAL_SERVER_GONE};
-    const struct bal_ejection_server *q = &d->ejection->server[number];
-    const bool suspect = bal_ejection_suspects(d->ejection, number);
-    const struct bal_concurrency_view found = bal_dispatcher_slots_view(d, number);
+    const struct bli_ejection_server *q = &d->ejection->server[number];
+    const bool suspect = bli_ejection_suspects(d->ejection, number);
+    const struct bal_concurrency_view found = bli_dispatcher_slots_view(d, number);
     return (struct bal_server_view){.name = s->name,
                                     .open = s->closed == 0,
                                     .leaving = s->presence == LEAVING,
                                     .ejected = q->back_off > 0,
                                     .shut = q->shut_until > 0,
                                     .on_trial = suspect && q->trying,
-                                    .until = suspect ? (uint64_t)bal_ejection_until(d->ejection, number) : 0,
+                                    .until = suspect ? (uint64_t)bli_ejection_until(d->ejection, number) : 0,
                                     .down = s->closed & DOWN && !s->drain,
                                     .joined = is_member(s),
                                     .heard_at = s->heard_at,

@@ -29,10 +29,10 @@ static bool looks_idle(const void *host, uint32_t server) {
 }
 
 static void send_backlog(struct bal_dispatcher *d, uint64_t receiver, uint32_t held, uint64_t valid_ns) {
-    bal_dispatcher_enqueue_message(
+    bli_dispatcher_enqueue_message(
         d, (struct bal_message){.type = BAL_MSG_BACKLOG,
                                 .receiver = receiver,
-                                .backlog = {.held = held, .valid_ms = bal_milliseconds(valid_ns)}});
+                                .backlog = {.held = held, .valid_ms = bli_milliseconds(valid_ns)}});
 }
 
 static void drop_tokens(struct bal_dispatcher *d, uint32_t server) {
@@ -40,33 +40,33 @@ static void drop_tokens(struct bal_dispatcher *d, uint32_t server) {
     d->server[server].tokens.count = 0;
 }
 
-static void send_slot_message(void *host, enum bal_slot_message message, uint32_t server) {
+static void send_slot_message(void *host, enum bli_slot_message message, uint32_t server) {
     struct bal_dispatcher *d = host;
     const struct block *block = d->block;
-    const uint64_t beats = BAL_CLAIM_BEATS_BARRED * heartbeat_round_ns(d);
+    const uint64_t beats = BLI_CLAIM_BEATS_BARRED * heartbeat_round_ns(d);
     switch (message) {
-    case BAL_SLOT_REQUEST:
-        bal_dispatcher_server_refresh(d, server);
+    case BLI_SLOT_REQUEST:
+        bli_dispatcher_server_refresh(d, server);
         send_backlog(d, d->station[server], 1, block->config.probe_ns);
         break;
-    case BAL_SLOT_BACKLOG:
+    case BLI_SLOT_BACKLOG:
         send_backlog(d, BAL_EVERYONE, block->held_count, beats);
         break;
-    case BAL_SLOT_DECLINE:
+    case BLI_SLOT_DECLINE:
         drop_tokens(d, server);
-        bal_dispatcher_server_update_expiry(d, server);
+        bli_dispatcher_server_update_expiry(d, server);
         send_backlog(d, d->station[server], 0, beats);
         break;
-    case BAL_SLOT_RESUME:
-        bal_dispatcher_enqueue_message(
+    case BLI_SLOT_RESUME:
+        bli_dispatcher_enqueue_message(
             d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = d->station[server]});
         break;
     }
 }
 
-static struct bal_slot_requests slot_requests(struct bal_dispatcher *d) {
+static struct bli_slot_requests slot_requests(struct bal_dispatcher *d) {
     struct block *block = d->block;
-    return (struct bal_slot_requests){
+    return (struct bli_slot_requests){
         .backlog = &block->backlog,
         .request = &d->server[0].request,
         .stride = sizeof *d->server,
@@ -77,7 +77,7 @@ static struct bal_slot_requests slot_requests(struct bal_dispatcher *d) {
         .now = (double)block->now,
         .beat = (double)heartbeat_round_ns(d),
         .timeout = (double)block->config.probe_ns,
-        .patience = floor(bal_backlog_patience(block->present, (double)block->config.probe_ns)),
+        .patience = floor(bli_backlog_patience(block->present, (double)block->config.probe_ns)),
         .rng = &d->chance,
         .looks_idle = looks_idle,
         .is_unusable = is_unusable,
@@ -86,41 +86,41 @@ static struct bal_slot_requests slot_requests(struct bal_dispatcher *d) {
         .host = d};
 }
 
-void bal_dispatcher_backlog_decline(struct bal_dispatcher *d, uint32_t server) {
+void bli_dispatcher_backlog_decline(struct bal_dispatcher *d, uint32_t server) {
     if (!d->block->config.stations || d->block->detached)
         return;
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_close(&requests, server, d->server[server].tokens.count);
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_close(&requests, server, d->server[server].tokens.count);
 }
 
-void bal_dispatcher_backlog_reopen(struct bal_dispatcher *d, uint32_t server) {
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_open(&requests, server);
+void bli_dispatcher_backlog_reopen(struct bal_dispatcher *d, uint32_t server) {
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_open(&requests, server);
 }
 
-void bal_dispatcher_backlog_reset(struct bal_dispatcher *d, uint32_t server) {
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_forget(&requests, server);
+void bli_dispatcher_backlog_reset(struct bal_dispatcher *d, uint32_t server) {
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_forget(&requests, server);
 }
 
-void bal_dispatcher_backlog_answered(struct bal_dispatcher *d, uint32_t server) {
+void bli_dispatcher_backlog_answered(struct bal_dispatcher *d, uint32_t server) {
     if (d->server[server].request.asked_until == 0)
         return;
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_answered(&requests, server, d->server[server].tokens.count);
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_answered(&requests, server, d->server[server].tokens.count);
 }
 
-void bal_dispatcher_backlog_expire(struct bal_dispatcher *d, uint32_t server) {
+void bli_dispatcher_backlog_expire(struct bal_dispatcher *d, uint32_t server) {
     if (d->server[server].request.asked_until == 0)
         return;
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_expire(&requests, server, d->server[server].tokens.count);
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_expire(&requests, server, d->server[server].tokens.count);
 }
 
-void bal_dispatcher_backlog_update(struct bal_dispatcher *d) {
+void bli_dispatcher_backlog_update(struct bal_dispatcher *d) {
     const struct block *block = d->block;
     if (!block->config.stations || (block->held_count == 0 && backlog_is_over(&block->backlog)))
         return;
-    const struct bal_slot_requests requests = slot_requests(d);
-    bal_slot_requests_update(&requests);
+    const struct bli_slot_requests requests = slot_requests(d);
+    bli_slot_requests_update(&requests);
 }

@@ -16,7 +16,7 @@ static struct bal_dispatcher_config normalized(struct bal_dispatcher_config conf
                                                const struct bal_policy_spec *policy) {
     config.classes = config.classes ? config.classes : 1;
     config.slots = config.slots ? config.slots : 1;
-    config.probe_room = bal_dispatcher_probe_room(policy, &config);
+    config.probe_room = bli_dispatcher_probe_room(policy, &config);
     return config;
 }
 
@@ -66,7 +66,7 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->urgent = carve(base, &size, numbers);
     d->open = carve(base, &size, bal_set_size(n));
     d->state = carve(base, &size, state_size(d, config));
-    d->ejection = carve(base, &size, bal_ejection_size(n));
+    d->ejection = carve(base, &size, bli_ejection_size(n));
     d->server = carve(base, &size, n * sizeof *d->server);
     d->worker = carve(base, &size, config->workers * sizeof *d->worker);
     d->load = carve(base, &size, numbers);
@@ -77,10 +77,10 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->by_own.order = carve(base, &size, numbers);
     d->by_own.place = carve(base, &size, numbers);
     d->by_own.end = carve(base, &size, d->by_own.levels * sizeof(uint32_t));
-    d->by_weight = carve(base, &size, bal_tournament_size(n));
-    d->due = carve(base, &size, bal_tournament_size(n));
-    d->checks = carve(base, &size, bal_checks_size(n));
-    d->slow = carve(base, &size, bal_slow_start_size(n));
+    d->by_weight = carve(base, &size, bli_tournament_size(n));
+    d->due = carve(base, &size, bli_tournament_size(n));
+    d->checks = carve(base, &size, bli_checks_size(n));
+    d->slow = carve(base, &size, bli_slow_start_size(n));
     d->concurrency = carve(base, &size, config->min_slots ? n * sizeof *d->concurrency : 0);
     if (!config->min_slots)
         d->concurrency = NULL;
@@ -88,20 +88,20 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     if (!config->load_ns)
         d->loads = NULL;
     d->station = carve(base, &size, n * sizeof *d->station);
-    d->places = bal_directory_places(n);
+    d->places = bli_directory_places(n);
     d->stations = carve(base, &size, d->places * sizeof *d->stations);
     d->listed = carve(base, &size, d->places * sizeof *d->listed);
     d->numbers = carve(base, &size, numbers);
     d->inquiry_room = config->probe_room;
     d->inquiry_size = (sizeof(struct inquiry) + d->inquiry_room * sizeof(uint32_t) + 7) & ~(size_t)7;
     d->inquiries = carve(base, &size, inquiries(&d->policy, config) * d->inquiry_size);
-    void *ledger = carve(base, &size, bal_ledger_size(config->requests, sizeof(struct request)));
+    void *ledger = carve(base, &size, bli_ledger_size(config->requests, sizeof(struct request)));
     if (ledger)
-        d->ledger = bal_ledger_at(ledger, config->requests, sizeof(struct request));
+        d->ledger = bli_ledger_at(ledger, config->requests, sizeof(struct request));
     return size;
 }
 
-void bal_dispatcher_lay_out(struct bal_dispatcher *d) {
+void bli_dispatcher_lay_out(struct bal_dispatcher *d) {
     lay_out(d, (char *)d->block, &d->block->config);
 }
 
@@ -200,7 +200,7 @@ size_t bal_dispatcher_size(const struct bal_policy_spec *policy, const struct ba
 }
 
 static void free_inquiries(struct bal_dispatcher *d) {
-    d->block->free_inquiry = BAL_NOBODY;
+    d->block->free_inquiry = BLI_NOBODY;
     for (uint32_t i = inquiries(&d->policy, &d->block->config); i-- > 0;) {
         inquiry_at(d, i)->probe = 0;
         inquiry_at(d, i)->next = d->block->free_inquiry;
@@ -209,11 +209,11 @@ static void free_inquiries(struct bal_dispatcher *d) {
 }
 
 static void empty_lists(struct bal_dispatcher *d) {
-    bal_list_init(&d->block->asking);
+    bli_list_init(&d->block->asking);
     for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++)
-        bal_list_init(&d->block->held[rank]);
+        bli_list_init(&d->block->held[rank]);
     for (uint32_t i = 0; i < d->block->config.workers; i++)
-        bal_list_init(&d->worker[i].news);
+        bli_list_init(&d->worker[i].news);
     d->block->held_count = 0;
 }
 
@@ -227,24 +227,24 @@ void bal_dispatcher_create(void *memory, const struct bal_policy_spec *policy,
     *block = (struct block){.size = size, .config = whole, .now = now, .report_at = now, .members_at = NEVER};
     if (whole.stations && (whole.join.most || whole.join.own.family))
         block->members_at = now;
-    bal_backlog_init(&block->backlog);
+    bli_backlog_init(&block->backlog);
     bal_policy_print(policy, block->policy[0], sizeof block->policy[0]);
     if (whole.stations)
         bal_sender_init(&block->sender, whole.fleet, whole.id, whole.boot);
-    bal_ledger_init(&d->ledger, whole.requests, sizeof(struct request));
+    bli_ledger_init(&d->ledger, whole.requests, sizeof(struct request));
     empty_lists(d);
     free_inquiries(d);
     bal_set_init(d->open, d->servers);
-    bal_tournament_init(d->due, d->servers, INFINITY);
-    bal_ejection_init(d->ejection, d->servers, whole.failures, (double)whole.back_off_ns);
-    bal_checks_init(d->checks, d->servers);
-    bal_slow_start_init(d->slow, d->servers, 0);
+    bli_tournament_init(d->due, d->servers, INFINITY);
+    bli_ejection_init(d->ejection, d->servers, whole.failures, (double)whole.back_off_ns);
+    bli_checks_init(d->checks, d->servers);
+    bli_slow_start_init(d->slow, d->servers, 0);
     for (uint32_t server = 0; server < d->servers; server++) {
         d->server[server].closed = REMOVED;
         d->weight[server] = 1;
     }
-    bal_directory_clear(d->stations, d->places);
-    bal_dispatcher_rebuild_indexes(d);
+    bli_directory_clear(d->stations, d->places);
+    bli_dispatcher_rebuild_indexes(d);
     bal_policy_init(policy, &d->setting, d->state);
     __atomic_store_n(&block->magic, magic, __ATOMIC_RELEASE);
 }
@@ -257,7 +257,7 @@ static size_t out_at(const struct bal_dispatcher *d) {
 
 static uint32_t out_room(const struct bal_dispatcher *d, const struct bal_dispatcher_config *config) {
     const bool may_probe = d->probes || (config->stations && config->policy_room);
-    return BAL_OUT_ROOM + (may_probe ? d->inquiry_room : 0);
+    return BLI_OUT_ROOM + (may_probe ? d->inquiry_room : 0);
 }
 
 size_t bal_dispatcher_view_size(const struct bal_policy_spec *policy,
@@ -291,11 +291,11 @@ enum bal_code bal_dispatcher_open_with(struct bal_dispatcher *d, void *memory,
     const enum bal_code code = check_magic(block, err);
     if (code)
         return code;
-    *d = (struct bal_dispatcher){.self = BAL_NOBODY, .policy = *policy, .created = *policy};
+    *d = (struct bal_dispatcher){.self = BLI_NOBODY, .policy = *policy, .created = *policy};
     lay_out(d, memory, &block->config);
     d->box.out = (void *)((char *)d + out_at(d));
     d->box.room = out_room(d, &block->config);
-    bal_dispatcher_init_fleet_view(d);
+    bli_dispatcher_init_fleet_view(d);
     bal_rng_init(&d->rng, seed, 0, BAL_STREAM_POLICY);
     bal_rng_init(&d->chance, seed, 0, BAL_STREAM_NETWORK);
     return BAL_OK;
@@ -309,19 +309,19 @@ static void place_request(void *user, uint32_t i) {
     struct request *r = request_at(d, i);
     switch ((enum request_state)r->entry.state) {
     case ASKING: /* replies so far are forgotten */
-        r->inquiry = BAL_NOBODY;
+        r->inquiry = BLI_NOBODY;
         r->deadline = 0;
-        bal_ledger_insert_by_order(&d->ledger, &block->asking, i);
+        bli_ledger_insert_by_order(&d->ledger, &block->asking, i);
         break;
     case HELD:
-        bal_ledger_insert_by_order(&d->ledger, &block->held[r->entry.rank], i);
+        bli_ledger_insert_by_order(&d->ledger, &block->held[r->entry.rank], i);
         block->held_count++;
         break;
     case REFUSED:
-        bal_ledger_insert_by_order(&d->ledger, &d->worker[r->entry.owner].news, i);
+        bli_ledger_insert_by_order(&d->ledger, &d->worker[r->entry.owner].news, i);
         break;
     case DECIDED:
-        bal_ledger_insert_by_order(&d->ledger, &d->worker[r->entry.owner].news, i);
+        bli_ledger_insert_by_order(&d->ledger, &d->worker[r->entry.owner].news, i);
         /* fall through */
     case SENT:
         d->own[r->server]++;
@@ -349,14 +349,14 @@ static void recount_questions(struct bal_dispatcher *d) {
 
 static void rebuild_fleet(struct bal_dispatcher *d) {
     bal_set_init(d->open, d->servers);
-    bal_tournament_init(d->due, d->servers, INFINITY);
-    bal_checks_rebuild(d->checks);
-    bal_slow_start_rebuild(d->slow);
-    bal_dispatcher_rebuild_indexes(d);
+    bli_tournament_init(d->due, d->servers, INFINITY);
+    bli_checks_rebuild(d->checks);
+    bli_slow_start_rebuild(d->slow);
+    bli_dispatcher_rebuild_indexes(d);
     for (uint32_t server = 0; server < d->servers; server++)
         if (is_member(&d->server[server])) /* no list repeats it */
             d->station[server] = bal_address_id(d->server[server].name, strlen(d->server[server].name));
-    bal_dispatcher_servers_changed(d);
+    bli_dispatcher_servers_changed(d);
     recount_questions(d);
     if (d->block->policy_started != d->policies ||
         !bal_policy_is_consistent(&d->policy, &d->setting, d->state))
@@ -367,7 +367,7 @@ static void rebuild_fleet(struct bal_dispatcher *d) {
         if (s->presence == NOT_THERE && d->own[server] > 0)
             s->presence = LEAVING; /* its last request was about to come back */
         if (s->presence == LEAVING && d->own[server] == 0)
-            bal_dispatcher_server_release(d, server);
+            bli_dispatcher_server_release(d, server);
         s->closed &= ~(uint32_t)(FULL | REMOVED | WARMING);
         s->closed |= (s->presence != THERE ? REMOVED : 0) |
                      (s->max_conns && d->own[server] >= s->max_conns ? FULL : 0);
@@ -377,13 +377,13 @@ static void rebuild_fleet(struct bal_dispatcher *d) {
     }
     refresh_fleet_view(d);
     for (uint32_t server = 0; server < d->servers; server++) {
-        bal_dispatcher_server_refresh(d, server);
-        bal_dispatcher_check_update(d, server);
-        bal_dispatcher_report_state(d, server);
+        bli_dispatcher_server_refresh(d, server);
+        bli_dispatcher_check_update(d, server);
+        bli_dispatcher_report_state(d, server);
     }
 }
 
-void bal_dispatcher_rebuild(struct bal_dispatcher *d) {
+void bli_dispatcher_rebuild(struct bal_dispatcher *d) {
     struct block *block = d->block;
     block->joins.version++;
     memset(d->own, 0, d->servers * sizeof *d->own);
@@ -391,13 +391,13 @@ void bal_dispatcher_rebuild(struct bal_dispatcher *d) {
     empty_lists(d);
     free_inquiries(d);
     rebuild_ejection(d);
-    bal_dispatcher_slots_rebuild(d);
-    bal_ledger_rebuild(&d->ledger, place_request, d);
-    bal_dispatcher_rebuild_loads(d);
+    bli_dispatcher_slots_rebuild(d);
+    bli_ledger_rebuild(&d->ledger, place_request, d);
+    bli_dispatcher_rebuild_loads(d);
     rebuild_fleet(d);
     for (uint32_t i = 0; i < block->config.workers; i++)
         if (d->worker[i].news.count)
-            bal_outbox_wake(&d->box, i);
+            bli_outbox_wake(&d->box, i);
 }
 
 /* ---- consistency check ---- */
@@ -406,19 +406,19 @@ static const char *find_list_fault(const struct bal_dispatcher *d) {
     const struct block *block = d->block;
     uint32_t listed = 0, held = 0, must = 0, used = 0;
     const char *fault =
-        bal_ledger_list_fault(&d->ledger, &block->asking, 1 << ASKING, BAL_NOBODY, BAL_NOBODY, &listed);
+        bli_ledger_list_fault(&d->ledger, &block->asking, 1 << ASKING, BLI_NOBODY, BLI_NOBODY, &listed);
     for (uint32_t rank = 0; !fault && rank < BAL_CLASSES_MAX; rank++) {
-        fault = bal_ledger_list_fault(&d->ledger, &block->held[rank], 1 << HELD, BAL_NOBODY, rank, &listed);
+        fault = bli_ledger_list_fault(&d->ledger, &block->held[rank], 1 << HELD, BLI_NOBODY, rank, &listed);
         held += block->held[rank].count;
     }
     for (uint32_t i = 0; !fault && i < block->config.workers; i++)
-        fault = bal_ledger_list_fault(&d->ledger, &d->worker[i].news, 1 << DECIDED | 1 << REFUSED, i,
-                                      BAL_NOBODY, &listed);
+        fault = bli_ledger_list_fault(&d->ledger, &d->worker[i].news, 1 << DECIDED | 1 << REFUSED, i,
+                                      BLI_NOBODY, &listed);
     for (uint32_t i = 0; !fault && i < block->config.requests; i++) {
         const struct request *r = request_at(d, i);
-        used += r->entry.state != BAL_ENTRY_FREE;
-        must += r->entry.state != BAL_ENTRY_FREE && r->entry.state != SENT;
-        if (r->entry.state != BAL_ENTRY_FREE && !d->worker[r->entry.owner].used)
+        used += r->entry.state != BLI_ENTRY_FREE;
+        must += r->entry.state != BLI_ENTRY_FREE && r->entry.state != SENT;
+        if (r->entry.state != BLI_ENTRY_FREE && !d->worker[r->entry.owner].used)
             fault = "a request belongs to nobody";
     }
     if (!fault && (listed != must || held != block->held_count))
@@ -455,12 +455,12 @@ static const char *find_server_fault(const struct bal_dispatcher *d, uint32_t se
         return "requests are at a server that is not there";
     if ((s->closed == 0) != bal_set_contains(d->open, server))
         return "the open servers are not those without a mark";
-    if (bal_tournament_key(d->due, server) != bal_dispatcher_server_next_expiry(d, server))
+    if (bli_tournament_key(d->due, server) != bli_dispatcher_server_next_expiry(d, server))
         return "a time at which knowledge expires is wrong";
     if (!(s->closed & FAILING) !=
-        !(bal_checks_close(d->checks, server) && d->checks->server[server].state == BAL_CHECK_FAILING))
+        !(bli_checks_close(d->checks, server) && d->checks->server[server].state == BAL_CHECK_FAILING))
         return "a server is not closed as its checks want it";
-    if (!d->slow->server[server].warming == bal_set_contains(bal_slow_start_warming(d->slow), server) ||
+    if (!d->slow->server[server].warming == bal_set_contains(bli_slow_start_warming(d->slow), server) ||
         (s->closed & WARMING && !d->slow->server[server].warming))
         return "a server that does not warm up is closed as if it did";
     if (tally->trials == 0 && d->ejection->server[server].trying)
@@ -469,7 +469,7 @@ static const char *find_server_fault(const struct bal_dispatcher *d, uint32_t se
     if (d->flags & BAL_NEEDS_INDEX && (d->by_own.order[place] != server || place >= d->by_own.end[level] ||
                                        (level > 0 && place < d->by_own.end[level - 1])))
         return "the index is out of order";
-    return bal_dispatcher_find_load_fault(d, server);
+    return bli_dispatcher_find_load_fault(d, server);
 }
 
 /* Slow start never closes the last one. */
@@ -496,7 +496,7 @@ const char *bal_dispatcher_find_inconsistency(const struct bal_dispatcher *d) {
         fault = "the open servers are no set";
     if (!fault && !bal_policy_is_consistent(&d->policy, &d->setting, d->state))
         fault = "the state of the policy is broken";
-    if (!fault && !bal_set_sound(bal_slow_start_warming(d->slow), d->servers))
+    if (!fault && !bal_set_sound(bli_slow_start_warming(d->slow), d->servers))
         fault = "the servers that warm up are no set";
     if (!fault && d->open->count == 0)
         fault = find_wrongly_closed(d);
@@ -513,7 +513,7 @@ const char *bal_dispatcher_find_inconsistency(const struct bal_dispatcher *d) {
         questions += d->server[server].request.asked_until > 0;
     }
     if (!fault)
-        fault = bal_checks_find_inconsistency(d->checks);
+        fault = bli_checks_find_inconsistency(d->checks);
     if (!fault && (members != d->block->joins.members || members > d->block->config.join.most))
         fault = "members are counted wrongly";
     if (!fault)

@@ -47,10 +47,10 @@ static void set_others(struct bal_dispatcher *d, uint32_t server, uint32_t other
     s->others = others;
     s->others_until = others ? until : 0;
     d->load[server] = d->own[server] + others;
-    bal_dispatcher_server_update_expiry(d, server);
+    bli_dispatcher_server_update_expiry(d, server);
     s->retracted = 1; /* the policy need not assume anything any longer */
     if (s->presence == THERE)
-        bal_dispatcher_report_state(d, server);
+        bli_dispatcher_report_state(d, server);
 }
 
 static void apply_load(struct bal_dispatcher *d, uint32_t server) {
@@ -64,27 +64,27 @@ static void apply_load(struct bal_dispatcher *d, uint32_t server) {
                d->block->now + d->block->config.load_ns);
 }
 
-void bal_dispatcher_apply_loads(struct bal_dispatcher *d) {
+void bli_dispatcher_apply_loads(struct bal_dispatcher *d) {
     uint64_t bits = __atomic_exchange_n(&d->block->loads, 0, __ATOMIC_ACQUIRE);
     for (; bits; bits &= bits - 1)
         for (uint32_t server = (uint32_t)__builtin_ctzll(bits); server < d->servers; server += BITS)
             apply_load(d, server);
     if (d->block->held_count)
-        bal_dispatcher_dispatch_held(d);
+        bli_dispatcher_dispatch_held(d);
 }
 
-void bal_dispatcher_expire_load(struct bal_dispatcher *d, uint32_t server) {
+void bli_dispatcher_expire_load(struct bal_dispatcher *d, uint32_t server) {
     const struct server *s = &d->server[server];
     if (s->others_until > 0 && is_due(d, s->others_until))
         set_others(d, server, 0, 0);
 }
 
-void bal_dispatcher_update_load(struct bal_dispatcher *d, uint32_t server) {
+void bli_dispatcher_update_load(struct bal_dispatcher *d, uint32_t server) {
     if (d->loads)
         d->load[server] = d->own[server] + d->server[server].others;
 }
 
-void bal_dispatcher_rebuild_loads(struct bal_dispatcher *d) {
+void bli_dispatcher_rebuild_loads(struct bal_dispatcher *d) {
     for (uint32_t server = 0; d->loads && server < d->servers; server++) {
         struct server *s = &d->server[server];
         s->others = s->others < JOBS_MAX ? s->others : JOBS_MAX;
@@ -94,7 +94,7 @@ void bal_dispatcher_rebuild_loads(struct bal_dispatcher *d) {
     }
 }
 
-const char *bal_dispatcher_find_load_fault(const struct bal_dispatcher *d, uint32_t server) {
+const char *bli_dispatcher_find_load_fault(const struct bal_dispatcher *d, uint32_t server) {
     const struct server *s = &d->server[server];
     if (!d->loads)
         return NULL;

@@ -10,19 +10,19 @@
 /* In beats; messages in one beat. */
 enum { SILENT_BEATS = 5, JOINS_MAX = 32 };
 
-enum bal_receipt bal_dispatcher_receive_unknown(struct bal_dispatcher *d, const struct bal_message *message,
+enum bal_receipt bli_dispatcher_receive_unknown(struct bal_dispatcher *d, const struct bal_message *message,
                                                 uint32_t *server) {
     struct block *block = d->block;
     struct bal_message challenge;
     bool challenged;
-    enum bal_receipt receipt = bal_joins_receive(&block->joins, &block->config.join, BAL_JOIN_STATION,
+    enum bal_receipt receipt = bli_joins_receive(&block->joins, &block->config.join, BAL_JOIN_STATION,
                                                  block->now, &d->chance, message, &challenge, &challenged);
     if (challenged)
-        bal_dispatcher_enqueue_message(d, challenge);
+        bli_dispatcher_enqueue_message(d, challenge);
     if (receipt != BAL_RECEIPT_FRESH)
         return receipt;
     const struct bal_member member = {message->sender, message->join.address};
-    *server = bal_dispatcher_add_member(d, &member);
+    *server = bli_dispatcher_add_member(d, &member);
     if (*server == BAL_NONE)
         return BAL_RECEIPT_REFUSED;
     bal_replay_window_trust_boot(&d->server[*server].window, message->boot, message->sequence);
@@ -30,13 +30,13 @@ enum bal_receipt bal_dispatcher_receive_unknown(struct bal_dispatcher *d, const 
     return receipt;
 }
 
-void bal_dispatcher_answer_challenge(struct bal_dispatcher *d, uint32_t server, uint64_t nonce) {
+void bli_dispatcher_answer_challenge(struct bal_dispatcher *d, uint32_t server, uint64_t nonce) {
     struct server *s = &d->server[server];
     const struct bal_join_config *join = &d->block->config.join;
     if (is_member(s) || !join->own.family)
         return;
     s->joined_there = 1;
-    bal_dispatcher_enqueue_message(d, bal_join_message(join, BAL_JOIN_DISPATCHER, d->station[server], nonce));
+    bli_dispatcher_enqueue_message(d, bli_join_message(join, BAL_JOIN_DISPATCHER, d->station[server], nonce));
 }
 
 /* Returns whether it was sent. */
@@ -49,16 +49,16 @@ static bool send_join(struct bal_dispatcher *d, uint32_t server) {
     if (!s->joined_there && s->heard_at && now < s->heard_at + silence)
         return false;
     s->join_at = now + sign_of_life;
-    bal_dispatcher_enqueue_message(
-        d, bal_join_message(&d->block->config.join, BAL_JOIN_DISPATCHER, d->station[server], 0));
+    bli_dispatcher_enqueue_message(
+        d, bli_join_message(&d->block->config.join, BAL_JOIN_DISPATCHER, d->station[server], 0));
     return true;
 }
 
-void bal_dispatcher_update_members(struct bal_dispatcher *d) {
+void bli_dispatcher_update_members(struct bal_dispatcher *d) {
     struct block *block = d->block;
     block->members_at = block->now + block->config.beat_ns;
     if (block->joins.members && !block->detached) /* else another block hears them, and ours nothing */
-        bal_dispatcher_remove_silent_members(d);
+        bli_dispatcher_remove_silent_members(d);
     uint32_t sent = 0;
     for (uint32_t server = 0; block->config.join.own.family && !block->detached && server < d->servers;
          server++)

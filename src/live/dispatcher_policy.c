@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-uint32_t bal_dispatcher_probe_room(const struct bal_policy_spec *policy,
+uint32_t bli_dispatcher_probe_room(const struct bal_policy_spec *policy,
                                    const struct bal_dispatcher_config *config) {
     const bool all = bal_policy_flags(policy) & BAL_NEEDS_INDEX || config->servers < ASKED_MAX ||
                      (config->policy_room && !config->stations);
@@ -60,14 +60,14 @@ enum bal_code bal_dispatcher_check_policy(const struct bal_policy_spec *created,
                         "requests are under way",
                         is_bound(policy) ? text : created_text);
     if (bal_policy_size(policy, &setting) > config->policy_room ||
-        bal_dispatcher_probe_room(policy, config) > bal_dispatcher_probe_room(created, config))
+        bli_dispatcher_probe_room(policy, config) > bli_dispatcher_probe_room(created, config))
         return bal_fail(err, BAL_E_RANGE, "policy '%s' needs more room than policy '%s' left", text,
                         created_text);
     return BAL_OK;
 }
 
 /* All processes have the same table of policies, and the text was read by one of them when it was set. */
-void bal_dispatcher_adopt_policy(struct bal_dispatcher *d) {
+void bli_dispatcher_adopt_policy(struct bal_dispatcher *d) {
     const char *text = d->block->policy[d->block->policies % 2];
     char created[POLICY_TEXT];
     bal_policy_print(&d->created, created, sizeof created);
@@ -75,8 +75,8 @@ void bal_dispatcher_adopt_policy(struct bal_dispatcher *d) {
     if (strcmp(text, created) != 0)
         (void)bal_policy_parse(text, &d->policy, NULL);
     d->policies = d->block->policies;
-    bal_dispatcher_lay_out(d);
-    bal_dispatcher_init_fleet_view(d);
+    bli_dispatcher_lay_out(d);
+    bli_dispatcher_init_fleet_view(d);
     refresh_fleet_view(d);
 }
 
@@ -86,10 +86,10 @@ static void switch_policy(struct bal_dispatcher *d, const char *text) {
     memset(block->policy[next % 2], 0, sizeof block->policy[0]);
     memcpy(block->policy[next % 2], text, strlen(text));
     __atomic_store_n(&block->policies, next, __ATOMIC_RELEASE);
-    bal_dispatcher_adopt_policy(d);
+    bli_dispatcher_adopt_policy(d);
     block->report_at = block->now;
-    bal_dispatcher_rebuild(d);
-    bal_dispatcher_dispatch_held(d);
+    bli_dispatcher_rebuild(d);
+    bli_dispatcher_dispatch_held(d);
 }
 
 enum bal_code bal_dispatcher_set_policy(struct bal_dispatcher *d, uint64_t now,

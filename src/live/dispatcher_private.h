@@ -42,7 +42,7 @@ enum {
 /* ---- requests ---- */
 
 enum request_state {
-    ASKING = BAL_ENTRY_FREE + 1, /* it waits for replies to probes */
+    ASKING = BLI_ENTRY_FREE + 1, /* it waits for replies to probes */
     HELD,
     DECIDED, /* it goes to its server, and its process does not know yet */
     REFUSED, /* no server can take it, and its process does not know yet */
@@ -50,7 +50,7 @@ enum request_state {
 };
 
 struct request {
-    struct bal_ledger_entry entry;
+    struct bli_ledger_entry entry;
     uint64_t since;    /* when it was sent; before that, when it came or was last tried */
     uint64_t waited;   /* of DECIDED and SENT */
     uint32_t server;   /* of DECIDED and SENT */
@@ -59,7 +59,7 @@ struct request {
     uint32_t trial;    /* it is the one that tries an ejected server */
     uint32_t inquiry;  /* of ASKING */
     uint64_t deadline; /* of ASKING and HELD */
-    struct bal_tries tries;
+    struct bli_tries tries;
 };
 
 /* The servers that a request has probed. */
@@ -67,31 +67,31 @@ struct inquiry {
     uint64_t probe; /* the id, which ends in the index of the inquiry; 0: not in use */
     uint32_t request;
     uint32_t next; /* free one */
-    struct bal_inquiry replies;
+    struct bli_inquiry replies;
     uint32_t server[];
 };
 
 /* ---- servers ---- */
 
-/* Why a server may not be chosen: enum bal_closed. */
-#define REMOVED BAL_CLOSED_REMOVED
-#define DOWN BAL_CLOSED_DOWN
-#define FULL BAL_CLOSED_FULL
-#define EJECTED BAL_CLOSED_EJECTED
-#define SILENT BAL_CLOSED_SILENT
-#define OFF BAL_CLOSED_OFF
-#define DRAINING BAL_CLOSED_DRAINING
-#define SUSPECT BAL_CLOSED_SUSPECT
-#define FAILING BAL_CLOSED_FAILING
-#define UNCHECKED BAL_CLOSED_UNCHECKED
-#define WARMING BAL_CLOSED_WARMING
+/* Why a server may not be chosen: enum bli_closed. */
+#define REMOVED BLI_CLOSED_REMOVED
+#define DOWN BLI_CLOSED_DOWN
+#define FULL BLI_CLOSED_FULL
+#define EJECTED BLI_CLOSED_EJECTED
+#define SILENT BLI_CLOSED_SILENT
+#define OFF BLI_CLOSED_OFF
+#define DRAINING BLI_CLOSED_DRAINING
+#define SUSPECT BLI_CLOSED_SUSPECT
+#define FAILING BLI_CLOSED_FAILING
+#define UNCHECKED BLI_CLOSED_UNCHECKED
+#define WARMING BLI_CLOSED_WARMING
 
 enum presence { NOT_THERE, LEAVING, THERE };
 
 /* Members that every request reads come first, to share cache lines. */
 struct server {
     uint32_t presence; /* written last when a server joins */
-    uint32_t closed;   /* enum bal_closed; 0: it is open */
+    uint32_t closed;   /* enum bli_closed; 0: it is open */
     uint32_t max_conns;
     uint32_t slots; /* requests that it works on at once: configured, or reported by its station */
     uint32_t max_fails;
@@ -108,16 +108,16 @@ struct server {
     uint32_t power; /* enum bal_power_state */
     double latency; /* seconds; NaN: not reported */
     uint64_t known_until;
-    struct bal_pace pace;           /* of its heartbeats, in nanoseconds */
-    struct bal_tokens tokens;       /* slots that it has offered to us */
-    struct bal_start_request start; /* in nanoseconds */
+    struct bli_pace pace;           /* of its heartbeats, in nanoseconds */
+    struct bli_tokens tokens;       /* slots that it has offered to us */
+    struct bli_start_request start; /* in nanoseconds */
     uint64_t token_until, token_since;
     uint64_t heard_at;               /* when its station's last message came that was not late */
     uint64_t member_until;           /* it has joined, and is removed then; 0: it is listed */
     uint64_t join_at;                /* when it is sent the next JOIN, if it is silent */
     uint32_t joined_there;           /* it has challenged our JOIN, so that we may be a member there */
     struct bal_address address;      /* of one that has joined */
-    struct bal_slot_request request; /* for a slot; in nanoseconds */
+    struct bli_slot_request request; /* for a slot; in nanoseconds */
     uint64_t host;                   /* the same for servers of the same address, whatever the port */
 };
 
@@ -142,11 +142,11 @@ struct block {
     uint32_t policies;       /* that have been set */
     uint32_t policy_started; /* its state is that of the policy with this number */
     struct bal_sender sender;
-    struct bal_list asking;
-    struct bal_list held[BAL_CLASSES_MAX];
-    struct bal_joins joins;
+    struct bli_list asking;
+    struct bli_list held[BAL_CLASSES_MAX];
+    struct bli_joins joins;
     uint64_t members_at;          /* when members are next looked at */
-    struct bal_backlog backlog;   /* of requests that are held; in nanoseconds */
+    struct bli_backlog backlog;   /* of requests that are held; in nanoseconds */
     struct drain_rate drain_rate; /* of the hold queue */
     uint32_t free_inquiry;
     /* Of reports at a rate, where no stations send them: */
@@ -169,24 +169,24 @@ struct bal_dispatcher {
     bool reports_idle; /* the same of reports of servers that have a free slot ... */
     bool reports_load; /* ... and of the load that a response has left */
     bool crowded;      /* this process cannot let another request wait */
-    uint32_t self;     /* this process's index; BAL_NOBODY: it is not registered */
+    uint32_t self;     /* this process's index; BLI_NOBODY: it is not registered */
     uint32_t servers;
     struct bal_fleet fleet;
     uint32_t (*shortest)(struct bal_fleet *fleet, struct bal_rng *rng); /* where all weights are alike */
     struct bal_rng rng;                                                 /* of the policy */
     struct bal_rng chance;                                              /* of everything else */
-    struct bal_ledger ledger;
-    struct bal_worker *worker;
+    struct bli_ledger ledger;
+    struct bli_worker *worker;
     struct server *server;
     uint32_t *own, *urgent, *load, *urgent_load;
     double *weight;
     struct bal_set *open;
-    struct bal_length_index by_own;   /* the lab's index: all that are THERE open, all weights alike */
-    struct bal_tournament *by_weight; /* own over weight of open servers, in all other cases */
-    struct bal_tournament *due;       /* when something of a server expires */
-    struct bal_ejection *ejection;    /* in nanoseconds */
-    struct bal_checks *checks;
-    struct bal_slow_start *slow;     /* in nanoseconds */
+    struct bli_length_index by_own;   /* the lab's index: all that are THERE open, all weights alike */
+    struct bli_tournament *by_weight; /* own over weight of open servers, in all other cases */
+    struct bli_tournament *due;       /* when something of a server expires */
+    struct bli_ejection *ejection;    /* in nanoseconds */
+    struct bli_checks *checks;
+    struct bli_slow_start *slow;     /* in nanoseconds */
     struct concurrency *concurrency; /* of each server, where slots are found; else NULL. max 0: given */
     uint32_t *loads;    /* the last report of each server, not applied yet: 1 + jobs; NULL: none */
     uint64_t *station;  /* id of each server's station */
@@ -198,13 +198,13 @@ struct bal_dispatcher {
     uint32_t inquiry_room; /* servers in one */
     size_t inquiry_size;
     void *state;
-    struct bal_outbox box;
+    struct bli_outbox box;
     struct bal_policy_spec created; /* the policy that the block was created with */
     uint32_t ask[];                 /* inquiry_room of them */
 };
 
 static inline struct request *request_at(const struct bal_dispatcher *d, uint32_t i) {
-    return (struct request *)bal_ledger_get(&d->ledger, i);
+    return (struct request *)bli_ledger_get(&d->ledger, i);
 }
 
 static inline struct inquiry *inquiry_at(const struct bal_dispatcher *d, uint32_t i) {
@@ -237,8 +237,8 @@ static inline bool is_due(const struct bal_dispatcher *d, uint64_t time) {
 }
 
 /* Which servers are open; a view for one call. */
-static inline struct bal_closing closing_of(struct bal_dispatcher *d) {
-    return (struct bal_closing){.closed = &d->server[0].closed,
+static inline struct bli_closing closing_of(struct bal_dispatcher *d) {
+    return (struct bli_closing){.closed = &d->server[0].closed,
                                 .stride = sizeof *d->server,
                                 .servers = d->servers,
                                 .open = d->open,
@@ -265,16 +265,16 @@ static inline bool policy_wants(const struct bal_dispatcher *d, unsigned what) {
 
 /* Rebuilds everything from the requests: a process has died in the middle of an operation, or another policy
  * decides. */
-void bal_dispatcher_rebuild(struct bal_dispatcher *d);
+void bli_dispatcher_rebuild(struct bal_dispatcher *d);
 /* Where everything lies in the block, for the view's policy. */
-void bal_dispatcher_lay_out(struct bal_dispatcher *d);
+void bli_dispatcher_lay_out(struct bal_dispatcher *d);
 
 /* ---- dispatcher_policy.c ---- */
 
 /* Another process has set another policy: this view takes it over. */
-void bal_dispatcher_adopt_policy(struct bal_dispatcher *d);
+void bli_dispatcher_adopt_policy(struct bal_dispatcher *d);
 /* Servers in the sample of a request, under that policy. */
-uint32_t bal_dispatcher_probe_room(const struct bal_policy_spec *policy,
+uint32_t bli_dispatcher_probe_room(const struct bal_policy_spec *policy,
                                    const struct bal_dispatcher_config *config);
 
 /* How long it lasts until all stations have sent a heartbeat, in nanoseconds, if they obey. */
@@ -287,44 +287,44 @@ static inline uint64_t heartbeat_round_ns(const struct bal_dispatcher *d) {
 /* ---- dispatcher_servers.c ---- */
 
 /* Updates what depends on the list of servers: their count, weights, ejection, directory. */
-void bal_dispatcher_servers_changed(struct bal_dispatcher *d);
+void bli_dispatcher_servers_changed(struct bal_dispatcher *d);
 /* A station has joined: its server; BAL_NONE: there is no room for it. */
-uint32_t bal_dispatcher_add_member(struct bal_dispatcher *d, const struct bal_member *member);
-void bal_dispatcher_remove_silent_members(struct bal_dispatcher *d);
+uint32_t bli_dispatcher_add_member(struct bal_dispatcher *d, const struct bal_member *member);
+void bli_dispatcher_remove_silent_members(struct bal_dispatcher *d);
 
 /* ---- dispatcher_members.c ---- */
 
 /* A message of a sender that is no server. FRESH: *server is its server now. */
-enum bal_receipt bal_dispatcher_receive_unknown(struct bal_dispatcher *d, const struct bal_message *message,
+enum bal_receipt bli_dispatcher_receive_unknown(struct bal_dispatcher *d, const struct bal_message *message,
                                                 uint32_t *server);
 /* A station has sent a challenge: the answer to our JOIN, if one was sent. */
-void bal_dispatcher_answer_challenge(struct bal_dispatcher *d, uint32_t server, uint64_t nonce);
+void bli_dispatcher_answer_challenge(struct bal_dispatcher *d, uint32_t server, uint64_t nonce);
 /* With each beat: removes members that are silent, and asks to join where nothing is heard. */
-void bal_dispatcher_update_members(struct bal_dispatcher *d);
+void bli_dispatcher_update_members(struct bal_dispatcher *d);
 
 /* ---- dispatcher_slots.c ---- */
 
 /* The slots of a server are to be found, or are given. */
-void bal_dispatcher_find_slots(struct bal_dispatcher *d, uint32_t server, bool found);
+void bli_dispatcher_find_slots(struct bal_dispatcher *d, uint32_t server, bool found);
 /* Time has passed with the requests that are there: before their number changes. */
-void bal_dispatcher_slots_pass(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_slots_pass(struct bal_dispatcher *d, uint32_t server);
 /* One of them, which still counts, has been answered well. */
-void bal_dispatcher_slots_end(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_slots_end(struct bal_dispatcher *d, uint32_t server);
 /* Its slots are as many as may be used now, and the policy knows. */
-void bal_dispatcher_slots_update(struct bal_dispatcher *d, uint32_t server);
-struct bal_concurrency_view bal_dispatcher_slots_view(const struct bal_dispatcher *d, uint32_t server);
-void bal_dispatcher_slots_rebuild(struct bal_dispatcher *d);
+void bli_dispatcher_slots_update(struct bal_dispatcher *d, uint32_t server);
+struct bal_concurrency_view bli_dispatcher_slots_view(const struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_slots_rebuild(struct bal_dispatcher *d);
 
 /* ---- dispatcher_loads.c ---- */
 
 /* Servers have reported: their queues change, and the policy knows. */
-void bal_dispatcher_apply_loads(struct bal_dispatcher *d);
+void bli_dispatcher_apply_loads(struct bal_dispatcher *d);
 /* Time has passed: what it has reported may have expired. */
-void bal_dispatcher_expire_load(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_expire_load(struct bal_dispatcher *d, uint32_t server);
 /* The own count of a server has changed. */
-void bal_dispatcher_update_load(struct bal_dispatcher *d, uint32_t server);
-void bal_dispatcher_rebuild_loads(struct bal_dispatcher *d);
-const char *bal_dispatcher_find_load_fault(const struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_update_load(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_rebuild_loads(struct bal_dispatcher *d);
+const char *bli_dispatcher_find_load_fault(const struct bal_dispatcher *d, uint32_t server);
 
 /* ---- dispatcher_server_state.c ---- */
 
@@ -336,78 +336,78 @@ static inline void refresh_fleet_view(struct bal_dispatcher *d) {
     d->fleet.shortest = d->block->weighted ? NULL : d->shortest;
 }
 /* Sets the part that does not change. */
-void bal_dispatcher_init_fleet_view(struct bal_dispatcher *d);
+void bli_dispatcher_init_fleet_view(struct bal_dispatcher *d);
 /* A request goes to the server; has come back. rank: its class. */
-void bal_dispatcher_server_add_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank);
-void bal_dispatcher_server_remove_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank);
+void bli_dispatcher_server_add_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank);
+void bli_dispatcher_server_remove_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank);
 /* Rebuilds the indexes; own counts are right already. */
-void bal_dispatcher_rebuild_indexes(struct bal_dispatcher *d);
+void bli_dispatcher_rebuild_indexes(struct bal_dispatcher *d);
 /* A reason for not choosing it begins or ceases to hold. */
-void bal_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum bal_closed reason,
+void bli_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum bli_closed reason,
                                 bool closed);
 /* Tells the policy whether a server is idle; and all that is so at it. */
-void bal_dispatcher_report_idle(struct bal_dispatcher *d, uint32_t server);
-void bal_dispatcher_report_state(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_report_idle(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_report_state(struct bal_dispatcher *d, uint32_t server);
 /* Updates ejection and status, and when something of the server expires. */
-void bal_dispatcher_server_refresh(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_server_refresh(struct bal_dispatcher *d, uint32_t server);
 /* When something of it expires, in nanoseconds; INFINITY: never. */
-double bal_dispatcher_server_next_expiry(const struct bal_dispatcher *d, uint32_t server);
+double bli_dispatcher_server_next_expiry(const struct bal_dispatcher *d, uint32_t server);
 /* Updates when that is in the index. */
-void bal_dispatcher_server_update_expiry(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_server_update_expiry(struct bal_dispatcher *d, uint32_t server);
 /* Sets the state that a server has before its first message. */
-void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server);
 /* Removes a server that was leaving and has no requests left. */
-void bal_dispatcher_server_release(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_server_release(struct bal_dispatcher *d, uint32_t server);
 
 /* ---- dispatcher_backlog.c ---- */
 
 /* Requests are held, or are not any longer: requests offers from stations, or sends all of them that there is
  * no backlog. */
-void bal_dispatcher_backlog_update(struct bal_dispatcher *d);
+void bli_dispatcher_backlog_update(struct bal_dispatcher *d);
 /* A server is closed, or was when an offer came: its offers go back where they cannot be used. */
-void bal_dispatcher_backlog_decline(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_backlog_decline(struct bal_dispatcher *d, uint32_t server);
 /* It is open: its station may make offers again. */
-void bal_dispatcher_backlog_reopen(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_backlog_reopen(struct bal_dispatcher *d, uint32_t server);
 /* It is another server, or is removed: forgets what was requested or declined. */
-void bal_dispatcher_backlog_reset(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_backlog_reset(struct bal_dispatcher *d, uint32_t server);
 /* Its station has sent a message; time has passed. */
-void bal_dispatcher_backlog_answered(struct bal_dispatcher *d, uint32_t server);
-void bal_dispatcher_backlog_expire(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_backlog_answered(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_backlog_expire(struct bal_dispatcher *d, uint32_t server);
 
 /* ---- dispatcher_check.c ---- */
 
 /* The server has joined, left, or is down or not any longer. */
-void bal_dispatcher_check_update(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_check_update(struct bal_dispatcher *d, uint32_t server);
 
 /* ---- dispatcher_slow_start.c ---- */
 
 /* The server has joined, or has come back. */
-void bal_dispatcher_begin_slow_start(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_begin_slow_start(struct bal_dispatcher *d, uint32_t server);
 /* A request has come (`arrival`), or time has passed, while servers warm up. */
-void bal_dispatcher_warm_up(struct bal_dispatcher *d, bool arrival);
+void bli_dispatcher_warm_up(struct bal_dispatcher *d, bool arrival);
 /* One that warms up was chosen. */
-void bal_dispatcher_warming_chosen(struct bal_dispatcher *d, uint32_t server);
+void bli_dispatcher_warming_chosen(struct bal_dispatcher *d, uint32_t server);
 /* No other server can take a request: those that warm up may; false: none does. */
-bool bal_dispatcher_lift_slow_start(struct bal_dispatcher *d);
+bool bli_dispatcher_lift_slow_start(struct bal_dispatcher *d);
 
 /* ---- dispatcher_timed.c: of a dispatcher that is `timed` alone ---- */
 
 /* Makes the reports of idle servers that are due by now; returns whether there were any. */
-bool bal_timed_report(struct bal_dispatcher *d);
+bool bli_timed_report(struct bal_dispatcher *d);
 /* A request has come; a response has taken so many seconds. */
-void bal_timed_arrival(struct bal_dispatcher *d);
-void bal_timed_response(struct bal_dispatcher *d, double took);
+void bli_timed_arrival(struct bal_dispatcher *d);
+void bli_timed_response(struct bal_dispatcher *d, double took);
 
 /* ---- dispatcher.c ---- */
 
 /* Stamps a message and queues it for sending. */
-void bal_dispatcher_enqueue_message(struct bal_dispatcher *d, struct bal_message message);
+void bli_dispatcher_enqueue_message(struct bal_dispatcher *d, struct bal_message message);
 /* Servers have opened or closed: sends those requests that need not be held any longer. */
-void bal_dispatcher_dispatch_held(struct bal_dispatcher *d);
+void bli_dispatcher_dispatch_held(struct bal_dispatcher *d);
 /* A process has died in the middle of an operation. */
-void bal_dispatcher_recover(struct bal_dispatcher *d);
+void bli_dispatcher_recover(struct bal_dispatcher *d);
 /* Reports at a rate, where they are made here. */
-void bal_dispatcher_make_due_reports(struct bal_dispatcher *d);
+void bli_dispatcher_make_due_reports(struct bal_dispatcher *d);
 /* Every operation begins and ends so. */
 static inline void dispatcher_begin(struct bal_dispatcher *d, uint64_t now) {
     struct block *block = d->block;
@@ -415,14 +415,14 @@ static inline void dispatcher_begin(struct bal_dispatcher *d, uint64_t now) {
     const bool died = block->busy;
     __atomic_store_n(&block->busy, 1, __ATOMIC_RELEASE);
     if (__builtin_expect(d->policies != block->policies, 0))
-        bal_dispatcher_adopt_policy(d);
+        bli_dispatcher_adopt_policy(d);
     if (__builtin_expect(died, 0))
-        bal_dispatcher_recover(d);
+        bli_dispatcher_recover(d);
     refresh_fleet_view(d);
     if (__builtin_expect(d->loads != NULL, 0) && __atomic_load_n(&block->loads, __ATOMIC_RELAXED))
-        bal_dispatcher_apply_loads(d);
+        bli_dispatcher_apply_loads(d);
     if (__builtin_expect(d->timed, 0))
-        bal_dispatcher_make_due_reports(d);
+        bli_dispatcher_make_due_reports(d);
 }
 static inline void dispatcher_end(struct bal_dispatcher *d) {
     __atomic_store_n(&d->block->busy, 0, __ATOMIC_RELEASE);

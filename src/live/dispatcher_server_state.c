@@ -29,13 +29,13 @@ static void update_tree(struct bal_dispatcher *d, uint32_t server) {
         return;
     d->block->tree_valid = !have_equal_weights(d);
     if (d->block->tree_valid)
-        bal_tournament_set(d->by_weight, server, key_of(d, server));
+        bli_tournament_set(d->by_weight, server, key_of(d, server));
 }
 
 static void make_tree(struct bal_dispatcher *d) {
-    bal_tournament_init(d->by_weight, d->servers, INFINITY);
+    bli_tournament_init(d->by_weight, d->servers, INFINITY);
     for (uint32_t server = 0; server < d->servers; server++)
-        bal_tournament_set(d->by_weight, server, key_of(d, server));
+        bli_tournament_set(d->by_weight, server, key_of(d, server));
     d->block->tree_valid = 1;
 }
 
@@ -43,15 +43,15 @@ static void make_tree(struct bal_dispatcher *d) {
 static uint32_t fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
     struct bal_dispatcher *d = fleet->host;
     if (have_equal_weights(d)) {
-        const uint32_t ties = bal_length_index_ties(&d->by_own, d->own[d->by_own.order[0]]);
+        const uint32_t ties = bli_length_index_ties(&d->by_own, d->own[d->by_own.order[0]]);
         return d->by_own.order[ties > 1 ? bal_rng_below(rng, ties) : 0];
     }
     if (!d->block->tree_valid)
         make_tree(d);
-    return bal_draw_least(d->by_weight, fleet, rng);
+    return bli_draw_least(d->by_weight, fleet, rng);
 }
 
-void bal_dispatcher_init_fleet_view(struct bal_dispatcher *d) {
+void bli_dispatcher_init_fleet_view(struct bal_dispatcher *d) {
     const struct bal_dispatcher_config *config = &d->block->config;
     d->fleet = (struct bal_fleet){.servers = d->servers,
                                   .length = config->stations || d->loads ? d->load : d->own,
@@ -70,7 +70,7 @@ static uint32_t level_of(const struct bal_dispatcher *d, uint32_t server) {
     return d->server[server].presence == THERE ? d->own[server] : d->by_own.levels - 1;
 }
 
-void bal_dispatcher_rebuild_indexes(struct bal_dispatcher *d) {
+void bli_dispatcher_rebuild_indexes(struct bal_dispatcher *d) {
     const uint32_t n = d->servers;
     for (uint32_t level = 0; level < d->by_own.levels; level++)
         d->by_own.end[level] = 0;
@@ -90,59 +90,59 @@ void bal_dispatcher_rebuild_indexes(struct bal_dispatcher *d) {
     d->block->tree_valid = 0;
 }
 
-void bal_dispatcher_server_add_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank) {
+void bli_dispatcher_server_add_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank) {
     const struct server *s = &d->server[server];
     if (d->concurrency)
-        bal_dispatcher_slots_pass(d, server);
+        bli_dispatcher_slots_pass(d, server);
     if (is_indexed(d))
-        bal_length_index_increment(&d->by_own, server, d->own[server]);
+        bli_length_index_increment(&d->by_own, server, d->own[server]);
     d->own[server]++;
     d->urgent[server] += rank == 0;
-    bal_dispatcher_update_load(d, server);
+    bli_dispatcher_update_load(d, server);
     update_tree(d, server);
     if (s->max_conns && d->own[server] >= s->max_conns)
-        bal_dispatcher_server_mark(d, server, FULL, true);
+        bli_dispatcher_server_mark(d, server, FULL, true);
 }
 
-void bal_dispatcher_server_remove_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank) {
+void bli_dispatcher_server_remove_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank) {
     const struct server *s = &d->server[server];
     if (d->concurrency)
-        bal_dispatcher_slots_pass(d, server);
+        bli_dispatcher_slots_pass(d, server);
     if (is_indexed(d) && s->presence == THERE)
-        bal_length_index_decrement(&d->by_own, server, d->own[server]);
+        bli_length_index_decrement(&d->by_own, server, d->own[server]);
     d->own[server]--;
     d->urgent[server] -= rank == 0;
-    bal_dispatcher_update_load(d, server);
+    bli_dispatcher_update_load(d, server);
     update_tree(d, server);
     if (s->closed & FULL && (!s->max_conns || d->own[server] < s->max_conns))
-        bal_dispatcher_server_mark(d, server, FULL, false);
+        bli_dispatcher_server_mark(d, server, FULL, false);
     if (s->presence == LEAVING && d->own[server] == 0)
-        bal_dispatcher_server_release(d, server);
+        bli_dispatcher_server_release(d, server);
 }
 
 /* ---- which are open ---- */
 
-void bal_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum bal_closed reason,
+void bli_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum bli_closed reason,
                                 bool closed) {
     const struct server *s = &d->server[server];
-    const struct bal_closing closing = closing_of(d);
+    const struct bli_closing closing = closing_of(d);
     const bool was_open = s->closed == 0;
     const bool changed = closing_mark(&closing, server, reason, closed);
     if (closed && !was_open && s->tokens.count) /* it was full, and could be used soon; now it may not be */
-        bal_dispatcher_backlog_decline(d, server);
+        bli_dispatcher_backlog_decline(d, server);
     if (!changed)
         return;
     const bool open = !was_open;
     refresh_fleet_view(d);
     update_tree(d, server);
     if (open || reason != FULL) /* what is known of a full server is still valid */
-        bal_dispatcher_report_state(d, server);
+        bli_dispatcher_report_state(d, server);
     if (open)
-        bal_dispatcher_backlog_reopen(d, server);
+        bli_dispatcher_backlog_reopen(d, server);
     else
-        bal_dispatcher_backlog_decline(d, server);
+        bli_dispatcher_backlog_decline(d, server);
     if (!open && d->open->count == 0)
-        bal_dispatcher_lift_slow_start(d);
+        bli_dispatcher_lift_slow_start(d);
 }
 
 static enum bal_report current_report(const struct bal_dispatcher *d, uint32_t server) {
@@ -152,13 +152,13 @@ static enum bal_report current_report(const struct bal_dispatcher *d, uint32_t s
     return heard_report(d->policy.policy, s->closed == 0, dispatcher_server_status(s), s->tokens.count > 0);
 }
 
-void bal_dispatcher_report_idle(struct bal_dispatcher *d, uint32_t server) {
+void bli_dispatcher_report_idle(struct bal_dispatcher *d, uint32_t server) {
     bal_policy_report(&d->policy, d->state, &d->fleet, current_report(d, server), server, NULL);
 }
 
-void bal_dispatcher_report_state(struct bal_dispatcher *d, uint32_t server) {
+void bli_dispatcher_report_state(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
-    bal_dispatcher_report_idle(d, server);
+    bli_dispatcher_report_idle(d, server);
     s->retracted |= s->closed != 0;
     /* For a new server the policy keeps its initial assumption. */
     if (s->closed || !s->retracted)
@@ -176,7 +176,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-double bal_dispatcher_server_next_expiry(const struct bal_dispatcher *d, uint32_t server) {
+double bli_dispatcher_server_next_expiry(const struct bal_dispatcher *d, uint32_t server) {
     const struct server *s = &d->server[server];
     uint64_t due = NEVER;
     if (s->presence != THERE)
@@ -194,29 +194,29 @@ double bal_dispatcher_server_next_expiry(const struct bal_dispatcher *d, uint32_
         key = fmin(key, s->request.asked_until);
     if (!(s->closed & EJECTED) || d->ejection->server[server].trying)
         return key;
-    return fmin(key, bal_ejection_until(d->ejection, server));
+    return fmin(key, bli_ejection_until(d->ejection, server));
 }
 
-void bal_dispatcher_server_update_expiry(struct bal_dispatcher *d, uint32_t server) {
-    const double key = bal_dispatcher_server_next_expiry(d, server);
-    if (key != bal_tournament_key(d->due, server))
-        bal_tournament_set(d->due, server, key);
+void bli_dispatcher_server_update_expiry(struct bal_dispatcher *d, uint32_t server) {
+    const double key = bli_dispatcher_server_next_expiry(d, server);
+    if (key != bli_tournament_key(d->due, server))
+        bli_tournament_set(d->due, server, key);
 }
 
-void bal_dispatcher_server_refresh(struct bal_dispatcher *d, uint32_t server) {
+void bli_dispatcher_server_refresh(struct bal_dispatcher *d, uint32_t server) {
     const struct server *s = &d->server[server];
     const bool there = s->presence == THERE;
     if (there)
-        bal_dispatcher_server_mark(d, server, EJECTED,
-                                   !bal_ejection_allows(d->ejection, server, (double)d->block->now));
+        bli_dispatcher_server_mark(d, server, EJECTED,
+                                   !bli_ejection_allows(d->ejection, server, (double)d->block->now));
     if (there && d->block->config.stations) {
-        bal_dispatcher_server_mark(d, server, SILENT, !d->block->detached && is_due(d, s->known_until));
-        bal_dispatcher_server_mark(d, server, DRAINING, s->power == BAL_POWER_DRAINING);
-        bal_dispatcher_server_mark(d, server, OFF,
+        bli_dispatcher_server_mark(d, server, SILENT, !d->block->detached && is_due(d, s->known_until));
+        bli_dispatcher_server_mark(d, server, DRAINING, s->power == BAL_POWER_DRAINING);
+        bli_dispatcher_server_mark(d, server, OFF,
                                    (s->power == BAL_POWER_OFF || s->power == BAL_POWER_SETUP) &&
                                        !policy_wants(d, BAL_WANTS_POWER));
     }
-    bal_dispatcher_server_update_expiry(d, server);
+    bli_dispatcher_server_update_expiry(d, server);
 }
 
 /* ---- coming and going ---- */
@@ -230,21 +230,21 @@ static uint64_t hash_host(const char *name) {
     return hash;
 }
 
-void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
+void bli_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
     memset(&s->window, 0, sizeof s->window);
     s->power = BAL_POWER_ON;
     s->slots = 1;
-    bal_dispatcher_find_slots(d, server, false);
+    bli_dispatcher_find_slots(d, server, false);
     s->latency = NAN;
     s->known_until = d->block->now + d->block->config.grace_ns;
     s->token_until = s->token_since = 0;
     s->heard_at = s->join_at = 0;
     s->joined_there = 0;
     s->host = hash_host(s->name);
-    bal_dispatcher_backlog_reset(d, server);
-    s->tokens = (struct bal_tokens){0};
-    s->start = (struct bal_start_request){0};
+    bli_dispatcher_backlog_reset(d, server);
+    s->tokens = (struct bli_tokens){0};
+    s->start = (struct bli_start_request){0};
     s->latency_ewma = (struct latency_ewma){0, 0};
     d->load[server] = d->urgent_load[server] = 0;
     s->others = 0;
@@ -253,15 +253,15 @@ void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
         __atomic_store_n(&d->loads[server], 0, __ATOMIC_RELAXED);
 }
 
-void bal_dispatcher_server_release(struct bal_dispatcher *d, uint32_t server) {
+void bli_dispatcher_server_release(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
-    bal_ejection_reset(d->ejection, server);
-    bal_slow_start_end(d->slow, server);
-    bal_dispatcher_backlog_reset(d, server);
+    bli_ejection_reset(d->ejection, server);
+    bli_slow_start_end(d->slow, server);
+    bli_dispatcher_backlog_reset(d, server);
     s->closed = REMOVED;
     s->presence = NOT_THERE;
     s->others = 0;
     s->others_until = 0;
-    bal_dispatcher_update_load(d, server);
-    bal_dispatcher_server_update_expiry(d, server);
+    bli_dispatcher_update_load(d, server);
+    bli_dispatcher_server_update_expiry(d, server);
 }

@@ -27,26 +27,26 @@ static uint64_t hash_name(const char *name) {
 /* The place of a server of that name in the index, or where it would be. */
 static uint32_t *place_of_name(const struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
                                const char *name) {
-    uint32_t place = bal_directory_place(d->places, hash_name(name));
-    while (d->listed[place] != BAL_DIRECTORY_NOBODY && strcmp(servers[d->listed[place]].name, name) != 0)
+    uint32_t place = bli_directory_place(d->places, hash_name(name));
+    while (d->listed[place] != BLI_DIRECTORY_NOBODY && strcmp(servers[d->listed[place]].name, name) != 0)
         place = (place + 1) & (d->places - 1);
     return &d->listed[place];
 }
 
 static uint32_t *place_of_station(const struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
                                   uint64_t station) {
-    uint32_t place = bal_directory_place(d->places, station);
-    while (d->listed[place] != BAL_DIRECTORY_NOBODY && servers[d->listed[place]].station != station)
+    uint32_t place = bli_directory_place(d->places, station);
+    while (d->listed[place] != BLI_DIRECTORY_NOBODY && servers[d->listed[place]].station != station)
         place = (place + 1) & (d->places - 1);
     return &d->listed[place];
 }
 
 static enum bal_code index_names(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
                                  uint32_t count, struct bal_error *err) {
-    bal_directory_clear(d->listed, d->places);
+    bli_directory_clear(d->listed, d->places);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t *place = place_of_name(d, servers, servers[i].name);
-        if (*place != BAL_DIRECTORY_NOBODY)
+        if (*place != BLI_DIRECTORY_NOBODY)
             return bal_fail(err, BAL_E_MODEL, "server '%s' is named twice", servers[i].name);
         *place = i;
     }
@@ -55,13 +55,13 @@ static enum bal_code index_names(struct bal_dispatcher *d, const struct bal_disp
 
 static enum bal_code check_stations(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
                                     uint32_t count, struct bal_error *err) {
-    bal_directory_clear(d->listed, d->places);
+    bli_directory_clear(d->listed, d->places);
     for (uint32_t i = 0; i < count; i++) {
         if (servers[i].station == BAL_EVERYONE)
             return bal_fail(err, BAL_E_RANGE, "server '%s': its station needs an id that is not 0",
                             servers[i].name);
         uint32_t *place = place_of_station(d, servers, servers[i].station);
-        if (*place != BAL_DIRECTORY_NOBODY)
+        if (*place != BLI_DIRECTORY_NOBODY)
             return bal_fail(err, BAL_E_MODEL, "servers '%s' and '%s' have the same station, %" PRIu64,
                             servers[*place].name, servers[i].name, servers[i].station);
         *place = i;
@@ -95,8 +95,8 @@ static uint32_t match_numbers(struct bal_dispatcher *d, const struct bal_dispatc
         d->numbers[i] = BAL_NONE;
     for (uint32_t server = 0; server < d->servers; server++) {
         const bool there = d->server[server].presence != NOT_THERE;
-        const uint32_t i = there ? *place_of_name(d, servers, d->server[server].name) : BAL_DIRECTORY_NOBODY;
-        if (i != BAL_DIRECTORY_NOBODY) {
+        const uint32_t i = there ? *place_of_name(d, servers, d->server[server].name) : BLI_DIRECTORY_NOBODY;
+        if (i != BLI_DIRECTORY_NOBODY) {
             d->numbers[i] = server;
             (*new)--;
         } else {
@@ -123,11 +123,11 @@ static enum bal_code check_servers(struct bal_dispatcher *d, const struct bal_di
 static void begin_removal(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
     s->presence = LEAVING;
-    bal_dispatcher_server_mark(d, server, REMOVED, true);
-    bal_dispatcher_check_update(d, server);
-    bal_dispatcher_server_refresh(d, server);
+    bli_dispatcher_server_mark(d, server, REMOVED, true);
+    bli_dispatcher_check_update(d, server);
+    bli_dispatcher_server_refresh(d, server);
     if (d->own[server] == 0)
-        bal_dispatcher_server_release(d, server);
+        bli_dispatcher_server_release(d, server);
 }
 
 /* Gives a new server the index *free, or the next one that is free. */
@@ -141,16 +141,16 @@ static uint32_t add_server(struct bal_dispatcher *d, const struct bal_dispatcher
     memcpy(s->name, given->name, strlen(given->name));
     s->answered = s->failed = s->took_ns = 0;
     d->station[server] = given->station;
-    bal_dispatcher_server_reset(d, server);
+    bli_dispatcher_server_reset(d, server);
     return server;
 }
 
 /* Where no station reports its slots. The policy is told when they make it idle, or no longer idle. */
 static void set_slots(struct bal_dispatcher *d, uint32_t server, uint32_t slots) {
     struct server *s = &d->server[server];
-    bal_dispatcher_find_slots(d, server, slots == 0);
+    bli_dispatcher_find_slots(d, server, slots == 0);
     if (slots == 0 && d->concurrency) {
-        bal_dispatcher_slots_update(d, server);
+        bli_dispatcher_slots_update(d, server);
         return;
     }
     const uint32_t wanted = slots ? slots : d->block->config.slots;
@@ -158,7 +158,7 @@ static void set_slots(struct bal_dispatcher *d, uint32_t server, uint32_t slots)
         return;
     s->slots = wanted;
     if (s->presence == THERE && s->closed == 0)
-        bal_dispatcher_report_idle(d, server);
+        bli_dispatcher_report_idle(d, server);
 }
 
 /* Returns whether its station has yet to be sent a RESYNC. */
@@ -171,7 +171,7 @@ static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_ser
     struct server *s = &d->server[server];
     if (moved) {
         d->station[server] = given->station;
-        bal_dispatcher_server_reset(d, server);
+        bli_dispatcher_server_reset(d, server);
     }
     d->weight[server] = given->weight > 0 ? given->weight : 1;
     s->max_conns = given->max_conns;
@@ -182,13 +182,13 @@ static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_ser
     s->presence = THERE;
     const bool down = given->down || given->drain, comes_back = s->closed & DOWN && !down;
     s->drain = given->drain;
-    bal_dispatcher_server_mark(d, server, DOWN, down);
-    bal_dispatcher_server_mark(d, server, FULL, s->max_conns && d->own[server] >= s->max_conns);
-    bal_dispatcher_check_update(d, server); /* one that must pass first is never open */
-    bal_dispatcher_server_mark(d, server, REMOVED, false);
+    bli_dispatcher_server_mark(d, server, DOWN, down);
+    bli_dispatcher_server_mark(d, server, FULL, s->max_conns && d->own[server] >= s->max_conns);
+    bli_dispatcher_check_update(d, server); /* one that must pass first is never open */
+    bli_dispatcher_server_mark(d, server, REMOVED, false);
     if (joins || comes_back)
-        bal_dispatcher_begin_slow_start(d, server);
-    bal_dispatcher_server_refresh(d, server);
+        bli_dispatcher_begin_slow_start(d, server);
+    bli_dispatcher_server_refresh(d, server);
     return new && d->block->config.stations;
 }
 
@@ -197,10 +197,10 @@ static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_ser
 static void send_resync(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
                         const uint32_t *new, uint32_t count) {
     if (count > RESYNCS_MAX)
-        bal_dispatcher_enqueue_message(
+        bli_dispatcher_enqueue_message(
             d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = BAL_EVERYONE});
     for (uint32_t i = 0; count <= RESYNCS_MAX && i < count; i++)
-        bal_dispatcher_enqueue_message(
+        bli_dispatcher_enqueue_message(
             d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = servers[new[i]].station});
 }
 
@@ -208,8 +208,8 @@ static void send_resync(struct bal_dispatcher *d, const struct bal_dispatcher_se
 static void remove_renamed_members(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
                                    uint32_t count) {
     for (uint32_t i = 0; d->block->joins.members && i < count; i++) {
-        const uint32_t server = bal_directory_find(d->stations, d->places, d->station, servers[i].station);
-        if (server != BAL_DIRECTORY_NOBODY && is_member(&d->server[server]) &&
+        const uint32_t server = bli_directory_find(d->stations, d->places, d->station, servers[i].station);
+        if (server != BLI_DIRECTORY_NOBODY && is_member(&d->server[server]) &&
             strcmp(d->server[server].name, servers[i].name) != 0)
             begin_removal(d, server);
     }
@@ -222,7 +222,7 @@ static void set_servers(struct bal_dispatcher *d, const struct bal_dispatcher_se
     remove_renamed_members(d, servers, count);
     for (uint32_t server = 0; server < d->servers; server++)
         if (d->server[server].presence != NOT_THERE && !is_member(&d->server[server]) &&
-            *place_of_name(d, servers, d->server[server].name) == BAL_DIRECTORY_NOBODY)
+            *place_of_name(d, servers, d->server[server].name) == BLI_DIRECTORY_NOBODY)
             begin_removal(d, server);
     for (uint32_t i = 0; i < count; i++) {
         const bool new = d->numbers[i] == BAL_NONE;
@@ -232,10 +232,10 @@ static void set_servers(struct bal_dispatcher *d, const struct bal_dispatcher_se
         if (set_server(d, &servers[i], d->numbers[i], &free, 0))
             d->numbers[asked++] = i; /* never beyond i: what stood there has been used */
     }
-    bal_dispatcher_rebuild_indexes(d);
-    bal_dispatcher_servers_changed(d);
+    bli_dispatcher_rebuild_indexes(d);
+    bli_dispatcher_servers_changed(d);
     for (uint32_t server = 0; server < d->servers; server++)
-        bal_dispatcher_server_refresh(d, server);
+        bli_dispatcher_server_refresh(d, server);
     send_resync(d, servers, d->numbers, asked);
 }
 
@@ -263,10 +263,10 @@ enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
 
 static void update_fleet(struct bal_dispatcher *d) {
     d->block->joins.version++;
-    bal_dispatcher_rebuild_indexes(d);
-    bal_dispatcher_servers_changed(d);
+    bli_dispatcher_rebuild_indexes(d);
+    bli_dispatcher_servers_changed(d);
     for (uint32_t server = 0; server < d->servers; server++)
-        bal_dispatcher_server_refresh(d, server);
+        bli_dispatcher_server_refresh(d, server);
 }
 
 /* At this index, or at *free or the next one that is free. Returns where. */
@@ -287,7 +287,7 @@ static uint32_t set_member(struct bal_dispatcher *d, const struct bal_member *me
 }
 
 /* One that is still leaving comes back. */
-uint32_t bal_dispatcher_add_member(struct bal_dispatcher *d, const struct bal_member *member) {
+uint32_t bli_dispatcher_add_member(struct bal_dispatcher *d, const struct bal_member *member) {
     char name[BAL_ADDRESS_TEXT];
     uint32_t server = BAL_NONE, free = 0;
     bal_address_print(&member->address, name);
@@ -307,8 +307,8 @@ void bal_dispatcher_adopt_members(struct bal_dispatcher *d, uint64_t now, const 
     uint32_t free = 0, adopted = 0;
     for (uint32_t i = 0; i < count; i++) {
         const bool known =
-            bal_directory_find(d->stations, d->places, d->station, members[i].id) != BAL_DIRECTORY_NOBODY;
-        if (known || !bal_joins_may_adopt(&d->block->joins, join, &members[i]) ||
+            bli_directory_find(d->stations, d->places, d->station, members[i].id) != BLI_DIRECTORY_NOBODY;
+        if (known || !bli_joins_may_adopt(&d->block->joins, join, &members[i]) ||
             set_member(d, &members[i], BAL_NONE, &free) == BAL_NONE)
             continue;
         d->block->joins.members++;
@@ -316,14 +316,14 @@ void bal_dispatcher_adopt_members(struct bal_dispatcher *d, uint64_t now, const 
     }
     if (adopted) {
         update_fleet(d);
-        bal_dispatcher_enqueue_message(
+        bli_dispatcher_enqueue_message(
             d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = BAL_EVERYONE});
     }
     dispatcher_end(d);
 }
 
 /* All at once: what follows from the list of servers takes as long for many as for one. */
-void bal_dispatcher_remove_silent_members(struct bal_dispatcher *d) {
+void bli_dispatcher_remove_silent_members(struct bal_dispatcher *d) {
     const uint64_t before = d->block->joins.departures;
     for (uint32_t server = 0; server < d->servers; server++)
         if (is_member(&d->server[server]) && d->block->now >= d->server[server].member_until) {
@@ -337,10 +337,10 @@ void bal_dispatcher_remove_silent_members(struct bal_dispatcher *d) {
 /* ---- what follows ---- */
 
 static void rebuild_station_directory(struct bal_dispatcher *d) {
-    bal_directory_clear(d->stations, d->places);
+    bli_directory_clear(d->stations, d->places);
     for (uint32_t server = 0; d->block->config.stations && server < d->servers; server++)
         if (d->server[server].presence != NOT_THERE)
-            bal_directory_add(d->stations, d->places, d->station[server], server);
+            bli_directory_add(d->stations, d->places, d->station[server], server);
 }
 
 /* At most half of the present servers are ejected, and the only one is not closed by max_fails. Nor is one
@@ -352,11 +352,11 @@ static void update_ejection_limits(struct bal_dispatcher *d) {
     for (uint32_t server = 0; server < d->servers; server++) {
         const struct server *s = &d->server[server];
         if (s->presence == THERE)
-            bal_ejection_set_limit(d->ejection, server, limited ? s->max_fails : 0, (double)s->fail_ns);
+            bli_ejection_set_limit(d->ejection, server, limited ? s->max_fails : 0, (double)s->fail_ns);
     }
 }
 
-void bal_dispatcher_servers_changed(struct bal_dispatcher *d) {
+void bli_dispatcher_servers_changed(struct bal_dispatcher *d) {
     struct block *block = d->block;
     double weight = NAN;
     block->present = block->weighted = block->joins.members = 0;
@@ -382,6 +382,6 @@ void bal_dispatcher_set_backed(struct bal_dispatcher *d, uint64_t now, bool back
     d->block->config.backed = backed;
     update_ejection_limits(d);
     for (uint32_t server = 0; server < d->servers; server++)
-        bal_dispatcher_server_refresh(d, server);
+        bli_dispatcher_server_refresh(d, server);
     dispatcher_end(d);
 }

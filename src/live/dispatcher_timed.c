@@ -27,7 +27,7 @@ static uint64_t next_report_delay(struct bal_dispatcher *d) {
     return ns < 1e9 ? (uint64_t)ns : 1000000000; /* the rate may be another one by then */
 }
 
-bool bal_timed_report(struct bal_dispatcher *d) {
+bool bli_timed_report(struct bal_dispatcher *d) {
     struct block *block = d->block;
     bool reported = false;
     for (uint32_t most = 2 * d->servers; block->report_at <= block->now; most--) {
@@ -45,14 +45,14 @@ bool bal_timed_report(struct bal_dispatcher *d) {
     return reported;
 }
 
-void bal_timed_arrival(struct bal_dispatcher *d) {
+void bli_timed_arrival(struct bal_dispatcher *d) {
     if (!d->open->count)
         return;
     const uint32_t server = bal_set_uniform(d->open, &d->chance);
     d->block->load += memory * (!is_below_slots(d, server) - d->block->load);
 }
 
-void bal_timed_response(struct bal_dispatcher *d, double took) {
+void bli_timed_response(struct bal_dispatcher *d, double took) {
     double *service = &d->block->service;
     *service = *service > 0 ? *service + memory * (took - *service) : took;
 }

@@ -110,13 +110,13 @@ static bool is_id_of(const struct bal_address *address, uint64_t id) {
     return bal_address_id(text, bal_address_print(address, text)) == id;
 }
 
-bool bal_joins_may_adopt(const struct bal_joins *joins, const struct bal_join_config *config,
+bool bli_joins_may_adopt(const struct bli_joins *joins, const struct bal_join_config *config,
                          const struct bal_member *member) {
     return joins->members < config->most && bal_address_is_valid(&member->address) &&
            is_allowed(config, &member->address) && is_id_of(&member->address, member->id);
 }
 
-static uint64_t hash_for(const struct bal_joins *joins, const struct bal_message *message,
+static uint64_t hash_for(const struct bli_joins *joins, const struct bal_message *message,
                          uint64_t departures, uint64_t time) {
     const uint64_t said[] = {message->sender, message->boot, departures, time};
     uint8_t key[crypto_shorthash_siphash24_KEYBYTES], hash[crypto_shorthash_siphash24_BYTES];
@@ -128,14 +128,14 @@ static uint64_t hash_for(const struct bal_joins *joins, const struct bal_message
     return number;
 }
 
-static uint64_t number_for(const struct bal_joins *joins, const struct bal_message *message,
+static uint64_t number_for(const struct bli_joins *joins, const struct bal_message *message,
                            uint64_t period) {
     const uint64_t number = hash_for(joins, message, joins->departures, period);
     return number ? number : 1;
 }
 
 /* Its first JOIN was answered a moment ago, and this one repeats the number. */
-static bool is_proved(const struct bal_joins *joins, uint64_t now, const struct bal_message *message) {
+static bool is_proved(const struct bli_joins *joins, uint64_t now, const struct bal_message *message) {
     const uint64_t period = now / period_ns, nonce = message->join.nonce;
     return nonce && (nonce == number_for(joins, message, period) ||
                      (period > 0 && nonce == number_for(joins, message, period - 1)));
@@ -143,7 +143,7 @@ static bool is_proved(const struct bal_joins *joins, uint64_t now, const struct 
 
 /* One for each group of senders, and other groups each time: who repeats what few senders have said uses up
  * the challenges of few groups, and the next time not those of the same others. */
-static bool may_challenge(struct bal_joins *joins, const struct bal_message *message, uint64_t now) {
+static bool may_challenge(struct bli_joins *joins, const struct bal_message *message, uint64_t now) {
     static_assert(BAL_JOIN_CHALLENGES <= 64, "a bit for each");
     if (now >= joins->counted_at + budget_ns) {
         joins->counted_at = now;
@@ -156,7 +156,7 @@ static bool may_challenge(struct bal_joins *joins, const struct bal_message *mes
     return may;
 }
 
-enum bal_receipt bal_joins_receive(struct bal_joins *joins, const struct bal_join_config *config,
+enum bal_receipt bli_joins_receive(struct bli_joins *joins, const struct bal_join_config *config,
                                    enum bal_join_kind wanted, uint64_t now, struct bal_rng *rng,
                                    const struct bal_message *message, struct bal_message *challenge,
                                    bool *challenged) {

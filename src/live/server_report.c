@@ -47,7 +47,7 @@ static void set_number(struct load_reader *r, double *into, const struct load_sp
         return;
     memcpy(copy, digits->at, digits->length);
     copy[digits->length] = 0;
-    const char *end = bal_number_read(copy, &value);
+    const char *end = bli_number_read(copy, &value);
     r->good = end && *end == 0 && value >= 0 && value <= BAL_LOAD_VALUE_MAX;
     if (r->good)
         *into = value;

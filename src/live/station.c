@@ -10,32 +10,32 @@
 static void pass_time(struct bal_station *s) {
     struct station_block *block = s->block;
     const uint32_t before = slots_now(block);
-    bal_concurrency_pass(&block->concurrency, block->now, block->slots_used, block->waiting_count);
+    bli_concurrency_pass(&block->concurrency, block->now, block->slots_used, block->waiting_count);
     if (slots_now(block) > before)
-        bal_station_start_next(s);
+        bli_station_start_next(s);
     else if (slots_now(block) < before)
-        bal_station_retract_offers(s);
+        bli_station_retract_offers(s);
 }
 
-void bal_station_enter(struct bal_station *s, uint64_t now) {
+void bli_station_enter(struct bal_station *s, uint64_t now) {
     struct station_block *block = s->block;
     block->now = now > block->now ? now : block->now;
     const bool died = block->busy;
     __atomic_store_n(&block->busy, 1, __ATOMIC_RELEASE);
     if (__builtin_expect(died, 0)) {
-        bal_station_rebuild(s);
-        bal_station_start_next(s);
+        bli_station_rebuild(s);
+        bli_station_start_next(s);
     }
     if (block->config.min_slots)
         pass_time(s);
 }
 
 const struct bal_message *bal_station_outgoing(struct bal_station *s, uint32_t *count) {
-    return bal_outbox_drain(&s->box, count);
+    return bli_outbox_drain(&s->box, count);
 }
 
 uint32_t bal_station_next_to_wake(struct bal_station *s) {
-    return bal_outbox_next_to_wake(&s->box);
+    return bli_outbox_next_to_wake(&s->box);
 }
 
 const bool *bal_station_wake_pending(const struct bal_station *s) {
@@ -48,8 +48,8 @@ uint32_t bal_station_worker_number(const struct bal_station *s) {
 
 static void notify_owner(struct bal_station *s, uint32_t i) {
     const uint32_t owner = job_at(s, i)->entry.owner;
-    bal_ledger_push(&s->ledger, &s->worker[owner].news, i);
-    bal_outbox_wake(&s->box, owner);
+    bli_ledger_push(&s->ledger, &s->worker[owner].news, i);
+    bli_outbox_wake(&s->box, owner);
 }
 
 /* ---- those that wait ---- */
@@ -57,7 +57,7 @@ static void notify_owner(struct bal_station *s, uint32_t i) {
 static void remove_from_queue(struct bal_station *s, uint32_t i) {
     struct station_job *j = job_at(s, i);
     j->place = j->entry.order;
-    bal_ledger_remove(&s->ledger, &s->block->waiting[j->entry.rank], i);
+    bli_ledger_remove(&s->ledger, &s->block->waiting[j->entry.rank], i);
     if (--s->block->waiting_count == 0)
         drain_rate_end(&s->block->drain_rate);
 }
@@ -68,7 +68,7 @@ static void turn_away(struct bal_station *s, uint32_t i) {
     remove_from_queue(s, i);
     s->block->jobs[j->entry.rank]--;
     notify_owner(s, i);
-    bal_ledger_entry_set(&j->entry, TURNED_AWAY);
+    bli_ledger_entry_set(&j->entry, TURNED_AWAY);
 }
 
 /* Is there a place in the queue for one more of that class? One that is less urgent may give up its own. */
@@ -81,8 +81,8 @@ static bool make_place(struct bal_station *s, uint32_t rank) {
         waiting[class] = block->waiting[class].count;
     const uint32_t place = hold_place(waiting, config->classes, rank, config->class_limit[rank].waiting,
                                       taken < config->queue ? config->queue - taken : 0);
-    if (place == BAL_PLACE_NONE || place == BAL_PLACE_FREE)
-        return place == BAL_PLACE_FREE;
+    if (place == BLI_PLACE_NONE || place == BLI_PLACE_FREE)
+        return place == BLI_PLACE_FREE;
     const uint32_t i = block->waiting[place].last;
     block->counts.full++;
     block->counts.replaced++;
@@ -99,11 +99,11 @@ static uint64_t latest_start(const struct bal_station *s, uint32_t i) {
     return wait_ns ? job_at(s, i)->since + wait_ns : NEVER;
 }
 
-uint64_t bal_station_refuse_overdue(struct bal_station *s) {
+uint64_t bli_station_refuse_overdue(struct bal_station *s) {
     struct station_block *block = s->block;
     uint64_t next = NEVER;
     for (uint32_t rank = 0; rank < block->config.classes; rank++) {
-        const struct bal_list *list = &block->waiting[rank];
+        const struct bli_list *list = &block->waiting[rank];
         while (list->count && latest_start(s, list->first) <= block->now) {
             block->counts.overdue++;
             turn_away(s, list->first);
@@ -114,7 +114,7 @@ uint64_t bal_station_refuse_overdue(struct bal_station *s) {
     return next;
 }
 
-void bal_station_start_next(struct bal_station *s) {
+void bli_station_start_next(struct bal_station *s) {
     struct station_block *block = s->block;
     while (block->power == BAL_POWER_ON && block->waiting_count && block->slots_used < slots_now(block)) {
         uint32_t rank = 0;
@@ -125,16 +125,16 @@ void bal_station_start_next(struct bal_station *s) {
         block->slots_used++;
         block->counts.ran++;
         notify_owner(s, i);
-        bal_ledger_entry_set(&job_at(s, i)->entry, GRANTED);
+        bli_ledger_entry_set(&job_at(s, i)->entry, GRANTED);
     }
 }
 
-uint32_t bal_station_forward_waiting(struct bal_station *s, uint32_t amount, uint32_t lowest_rank,
+uint32_t bli_station_forward_waiting(struct bal_station *s, uint32_t amount, uint32_t lowest_rank,
                                      uint64_t target, uint64_t *tickets) {
     struct station_block *block = s->block;
     uint32_t given[BAL_GRANT_MAX], count = 0;
     for (uint32_t rank = block->config.classes; rank-- > lowest_rank;) {
-        const struct bal_list *list = &block->waiting[rank];
+        const struct bli_list *list = &block->waiting[rank];
         while (count < amount && list->count && !job_at(s, list->last)->moved) {
             given[count] = list->last;
             remove_from_queue(s, given[count++]);
@@ -148,8 +148,8 @@ uint32_t bal_station_forward_waiting(struct bal_station *s, uint32_t amount, uin
         block->away++;
         block->counts.given++;
         notify_owner(s, given[k]);
-        bal_ledger_entry_set(&j->entry, FORWARDING);
-        tickets[count - 1 - k] = bal_ledger_ticket(&s->ledger, given[k]);
+        bli_ledger_entry_set(&j->entry, FORWARDING);
+        tickets[count - 1 - k] = bli_ledger_ticket(&s->ledger, given[k]);
     }
     return count;
 }
@@ -159,12 +159,12 @@ uint32_t bal_station_forward_waiting(struct bal_station *s, uint32_t amount, uin
 /* Something has left, or a slot is free. */
 static void rebalance(struct bal_station *s) {
     struct station_block *block = s->block;
-    bal_station_start_next(s);
+    bli_station_start_next(s);
     if (block->slots_used + block->waiting_count == 0) {
         block->idle_since = block->now;
-        bal_station_steal(s);
+        bli_station_steal(s);
     }
-    bal_station_offer(s);
+    bli_station_offer(s);
 }
 
 static bool admit_request(struct bal_station *s, uint32_t i, struct bal_station_task *task) {
@@ -174,13 +174,13 @@ static bool admit_request(struct bal_station *s, uint32_t i, struct bal_station_
         block->slots_used++;
         block->counts.ran++;
         task->verdict = BAL_RUN;
-        bal_ledger_entry_set(&j->entry, RUNNING);
+        bli_ledger_entry_set(&j->entry, RUNNING);
     } else if (!s->crowded && make_place(s, j->entry.rank)) {
-        bal_ledger_push(&s->ledger, &block->waiting[j->entry.rank], i);
+        bli_ledger_push(&s->ledger, &block->waiting[j->entry.rank], i);
         block->waiting_count++;
         task->verdict = BAL_QUEUE;
-        bal_ledger_entry_set(&j->entry, WAITING);
-        bal_station_request_start(s);
+        bli_ledger_entry_set(&j->entry, WAITING);
+        bli_station_request_start(s);
     } else {
         return false;
     }
@@ -202,41 +202,41 @@ void bal_station_set_crowded(struct bal_station *s, bool crowded) {
 
 void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint64_t dispatcher, bool moved,
                         struct bal_station_task *task) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     struct station_block *block = s->block;
     block->counts.arrived++;
-    bal_station_use_offer(s, dispatcher);
+    bli_station_use_offer(s, dispatcher);
     block->expected -= moved && block->expected;
-    const uint32_t i = bal_ledger_acquire(&s->ledger, s->self);
+    const uint32_t i = bli_ledger_acquire(&s->ledger, s->self);
     rank = rank < block->config.classes ? rank : block->config.classes - 1;
     *task = (struct bal_station_task){.verdict = BAL_FULL};
-    if (i != BAL_NOBODY) {
+    if (i != BLI_NOBODY) {
         struct station_job *j = job_at(s, i);
         j->entry.rank = rank;
         j->moved = moved;
         j->dispatcher = dispatcher;
         j->reserved_for = j->piggyback_seq = 0;
         j->since = block->now;
-        task->ticket = bal_ledger_ticket(&s->ledger, i);
+        task->ticket = bli_ledger_ticket(&s->ledger, i);
         if (!admit_request(s, i, task))
-            bal_ledger_release(&s->ledger, i);
-        bal_station_retract_offers(s);
+            bli_ledger_release(&s->ledger, i);
+        bli_station_retract_offers(s);
     }
     if (task->verdict == BAL_FULL) {
         block->counts.full++;
-        block->counts.crowded += s->crowded && i != BAL_NOBODY;
+        block->counts.crowded += s->crowded && i != BLI_NOBODY;
         task->retry_ns = retry_time(s, rank);
     }
     station_end(s);
 }
 
-/* The request of a ticket that this process has and that is in one of these states; BAL_NOBODY: none. */
+/* The request of a ticket that this process has and that is in one of these states; BLI_NOBODY: none. */
 static uint32_t find_job(struct bal_station *s, uint64_t ticket, unsigned states) {
-    const uint32_t i = bal_ledger_find(&s->ledger, ticket);
-    if (i != BAL_NOBODY && job_at(s, i)->entry.owner == s->self && states >> job_at(s, i)->entry.state & 1)
+    const uint32_t i = bli_ledger_find(&s->ledger, ticket);
+    if (i != BLI_NOBODY && job_at(s, i)->entry.owner == s->self && states >> job_at(s, i)->entry.state & 1)
         return i;
     s->block->counts.void_tickets++;
-    return BAL_NOBODY;
+    return BLI_NOBODY;
 }
 
 /* Removes a request in any state. */
@@ -245,15 +245,15 @@ static void remove_job(struct bal_station *s, uint32_t i) {
     struct station_job *j = job_at(s, i);
     const enum job_state state = (enum job_state)j->entry.state;
     const bool away = is_forwarded(j), slot = has_slot(j);
-    bal_ledger_entry_set(&j->entry, BAL_ENTRY_FREE);
+    bli_ledger_entry_set(&j->entry, BLI_ENTRY_FREE);
     if (state == WAITING)
         remove_from_queue(s, i);
     if (state == GRANTED || state == FORWARDING || state == TURNED_AWAY)
-        bal_ledger_remove(&s->ledger, &s->worker[j->entry.owner].news, i);
+        bli_ledger_remove(&s->ledger, &s->worker[j->entry.owner].news, i);
     block->away -= away;
     block->slots_used -= slot;
     block->jobs[j->entry.rank] -= !away && state != TURNED_AWAY;
-    bal_ledger_release(&s->ledger, i);
+    bli_ledger_release(&s->ledger, i);
 }
 
 /* What the app has done is remembered: how long it takes, and how much of it fails. */
@@ -266,32 +266,32 @@ static void update_latency_stats(struct bal_station *s, const struct station_job
     block->answers++;
     block->errors += failed;
     if (block->config.min_slots && !failed)
-        bal_concurrency_end(&block->concurrency, block->slots_used);
+        bli_concurrency_end(&block->concurrency, block->slots_used);
     latency_ewma_add(&block->latency_ewma, (double)(block->now - j->since) * 1e-9,
                      block->slots_used + block->waiting_count - 1);
 }
 
 bool bal_station_done(struct bal_station *s, uint64_t now, uint64_t ticket, bool failed) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     const uint32_t i = find_job(s, ticket, 1 << RUNNING | 1 << FORWARDED);
-    if (i != BAL_NOBODY) {
+    if (i != BLI_NOBODY) {
         const uint64_t reserved_for = job_at(s, i)->reserved_for, piggyback_seq = job_at(s, i)->piggyback_seq;
         if (job_at(s, i)->entry.state == RUNNING)
             update_latency_stats(s, job_at(s, i), failed);
         remove_job(s, i);
-        bal_station_start_next(s);
+        bli_station_start_next(s);
         if (reserved_for)
-            bal_station_offer_reserved_slot(s, reserved_for, piggyback_seq);
+            bli_station_offer_reserved_slot(s, reserved_for, piggyback_seq);
         rebalance(s);
     }
     station_end(s);
-    return i != BAL_NOBODY;
+    return i != BLI_NOBODY;
 }
 
 bool bal_station_returned(struct bal_station *s, uint64_t now, uint64_t ticket) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     const uint32_t i = find_job(s, ticket, 1 << FORWARDED);
-    if (i != BAL_NOBODY) {
+    if (i != BLI_NOBODY) {
         struct station_block *block = s->block;
         struct station_job *j = job_at(s, i);
         block->counts.returned++;
@@ -299,25 +299,25 @@ bool bal_station_returned(struct bal_station *s, uint64_t now, uint64_t ticket) 
         block->waiting_count++;
         block->jobs[j->entry.rank]++;
         j->entry.order = j->place;
-        bal_ledger_insert_by_order(&s->ledger, &block->waiting[j->entry.rank], i);
-        bal_ledger_entry_set(&j->entry, WAITING);
-        bal_station_request_start(s);
-        bal_station_start_next(s);
+        bli_ledger_insert_by_order(&s->ledger, &block->waiting[j->entry.rank], i);
+        bli_ledger_entry_set(&j->entry, WAITING);
+        bli_station_request_start(s);
+        bli_station_start_next(s);
     }
     station_end(s);
-    return i != BAL_NOBODY;
+    return i != BLI_NOBODY;
 }
 
 bool bal_station_cancel(struct bal_station *s, uint64_t now, uint64_t ticket) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     const uint32_t i = find_job(s, ticket, ~0u);
-    if (i != BAL_NOBODY) {
+    if (i != BLI_NOBODY) {
         s->block->counts.cancelled++;
         remove_job(s, i);
         rebalance(s);
     }
     station_end(s);
-    return i != BAL_NOBODY;
+    return i != BLI_NOBODY;
 }
 
 /* What its process gets to know of a request in one of these three states. */
@@ -326,7 +326,7 @@ static struct bal_station_task task_of(const struct bal_station *s, uint32_t i) 
     struct bal_station_task task = {.verdict = j->entry.state == GRANTED      ? BAL_RUN
                                                : j->entry.state == FORWARDING ? BAL_FORWARD
                                                                               : BAL_FULL,
-                                    .ticket = bal_ledger_ticket(&s->ledger, i)};
+                                    .ticket = bli_ledger_ticket(&s->ledger, i)};
     if (task.verdict == BAL_FORWARD)
         task.target = j->target;
     if (task.verdict == BAL_FULL)
@@ -335,30 +335,30 @@ static struct bal_station_task task_of(const struct bal_station *s, uint32_t i) 
 }
 
 bool bal_station_next_decision(struct bal_station *s, uint64_t now, struct bal_station_task *task) {
-    bal_station_enter(s, now);
-    struct bal_list *news = &s->worker[s->self].news;
+    bli_station_enter(s, now);
+    struct bli_list *news = &s->worker[s->self].news;
     const uint32_t i = news->first;
-    if (i != BAL_NOBODY) {
+    if (i != BLI_NOBODY) {
         *task = task_of(s, i);
-        bal_ledger_remove(&s->ledger, news, i);
+        bli_ledger_remove(&s->ledger, news, i);
         if (task->verdict == BAL_FULL)
-            bal_ledger_release(&s->ledger, i);
+            bli_ledger_release(&s->ledger, i);
         else
-            bal_ledger_entry_set(&job_at(s, i)->entry, task->verdict == BAL_RUN ? RUNNING : FORWARDED);
+            bli_ledger_entry_set(&job_at(s, i)->entry, task->verdict == BAL_RUN ? RUNNING : FORWARDED);
     }
     station_end(s);
-    return i != BAL_NOBODY;
+    return i != BLI_NOBODY;
 }
 
 /* ---- processes ---- */
 
 enum bal_code bal_station_join(struct bal_station *s, uint64_t now, uint64_t pid, uint64_t start,
                                struct bal_error *err) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     const uint32_t workers = s->block->config.workers;
-    s->self = bal_worker_join(s->worker, workers, pid, start);
+    s->self = bli_worker_join(s->worker, workers, pid, start);
     station_end(s);
-    return s->self != BAL_NOBODY
+    return s->self != BLI_NOBODY
                ? BAL_OK
                : bal_fail(err, BAL_E_RANGE, "%u processes take part already: the block is for %u", workers,
                           workers);
@@ -373,16 +373,16 @@ bool bal_station_worker(struct bal_station *s, uint32_t i, uint64_t *pid, uint64
 }
 
 void bal_station_reap(struct bal_station *s, uint64_t now, uint32_t owner) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     if (owner < s->block->config.workers && s->worker[owner].used) {
         for (uint32_t i = 0; i < s->ledger.head->capacity; i++) {
-            const struct bal_ledger_entry *entry = &job_at(s, i)->entry;
-            if (entry->state == BAL_ENTRY_FREE || entry->owner != owner)
+            const struct bli_ledger_entry *entry = &job_at(s, i)->entry;
+            if (entry->state == BLI_ENTRY_FREE || entry->owner != owner)
                 continue;
             s->block->counts.reaped++;
             remove_job(s, i);
         }
-        bal_worker_leave(&s->worker[owner]);
+        bli_worker_leave(&s->worker[owner]);
         rebalance(s);
     }
     station_end(s);
@@ -390,7 +390,7 @@ void bal_station_reap(struct bal_station *s, uint64_t now, uint32_t owner) {
 
 void bal_station_leave(struct bal_station *s, uint64_t now) {
     bal_station_reap(s, now, s->self);
-    s->self = BAL_NOBODY;
+    s->self = BLI_NOBODY;
 }
 
 /* ---- inspection ---- */
@@ -412,7 +412,7 @@ struct bal_station_view bal_station_view(const struct bal_station *s) {
     for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++)
         view.jobs[rank] = block->jobs[rank];
     if (block->config.min_slots) {
-        view.concurrency = bal_concurrency_get_view(&block->concurrency);
+        view.concurrency = bli_concurrency_get_view(&block->concurrency);
         view.slots = view.concurrency.limit;
     }
     return view;

@@ -34,15 +34,15 @@ static size_t lay_out(struct bal_station *s, char *base, const struct bal_statio
     s->worker = carve(base, &size, config->workers * sizeof *s->worker);
     s->peer = carve(base, &size, n * sizeof *s->peer);
     s->peer_id = carve(base, &size, n * sizeof *s->peer_id);
-    s->places = bal_directory_places(n);
+    s->places = bli_directory_places(n);
     s->directory = carve(base, &size, s->places * sizeof *s->directory);
     s->dispatchers = carve(base, &size, bal_set_size(n));
     s->stations = carve(base, &size, bal_set_size(n));
     s->backlogged = carve(base, &size, bal_set_size(n));
     s->holders = carve(base, &size, bal_set_size(n));
-    void *ledger = carve(base, &size, bal_ledger_size(capacity(config), sizeof(struct station_job)));
+    void *ledger = carve(base, &size, bli_ledger_size(capacity(config), sizeof(struct station_job)));
     if (ledger)
-        s->ledger = bal_ledger_at(ledger, capacity(config), sizeof(struct station_job));
+        s->ledger = bli_ledger_at(ledger, capacity(config), sizeof(struct station_job));
     return size;
 }
 
@@ -60,7 +60,7 @@ enum bal_code bal_station_check(const struct bal_station_config *config, struct 
         const char *name;
         uint64_t value, low, high;
     } rows[] = {
-        {"owners", config->workers, 1, BAL_WORKER_SLOTS},
+        {"owners", config->workers, 1, BLI_WORKER_SLOTS},
         {"slots", config->slots, 1, 1 << 20},
         {"queue", config->queue, 0, 1 << 24},
         {"classes", config->classes, 0, BAL_CLASSES_MAX},
@@ -95,7 +95,7 @@ size_t bal_station_size(const struct bal_station_config *config) {
 }
 
 static uint32_t out_room(const struct bal_station_config *config) {
-    return BAL_OUT_ROOM + config->peers;
+    return BLI_OUT_ROOM + config->peers;
 }
 
 size_t bal_station_view_size(const struct bal_station_config *config) {
@@ -105,19 +105,19 @@ size_t bal_station_view_size(const struct bal_station_config *config) {
 static void empty_lists(struct bal_station *s) {
     struct station_block *block = s->block;
     for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++) {
-        bal_list_init(&block->waiting[rank]);
+        bli_list_init(&block->waiting[rank]);
         block->jobs[rank] = 0;
     }
     for (uint32_t i = 0; i < block->config.workers; i++)
-        bal_list_init(&s->worker[i].news);
+        bli_list_init(&s->worker[i].news);
     block->slots_used = block->waiting_count = block->away = 0;
 }
 
 /* By id and by kind, those that hold offers and those that have a backlog. */
-void bal_station_rebuild_peer_sets(struct bal_station *s) {
+void bli_station_rebuild_peer_sets(struct bal_station *s) {
     const uint32_t n = s->block->config.peers;
     s->block->joins.members = 0;
-    bal_directory_clear(s->directory, s->places);
+    bli_directory_clear(s->directory, s->places);
     bal_set_init(s->dispatchers, n);
     bal_set_init(s->stations, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -125,24 +125,24 @@ void bal_station_rebuild_peer_sets(struct bal_station *s) {
         if (peer->kind == NO_PEER)
             continue;
         s->block->joins.members += peer->member_until > 0;
-        bal_directory_add(s->directory, s->places, s->peer_id[i], i);
+        bli_directory_add(s->directory, s->places, s->peer_id[i], i);
         bal_set_insert(peer->kind == DISPATCHER ? s->dispatchers : s->stations, i);
     }
-    const struct bal_offers offers = bal_station_offers(s);
-    bal_offers_rebuild(&offers);
+    const struct bli_offers offers = bli_station_offers(s);
+    bli_offers_rebuild(&offers);
 }
 
-uint32_t bal_station_free_peer(const struct bal_station *s) {
+uint32_t bli_station_free_peer(const struct bal_station *s) {
     uint32_t number = 0;
     while (number < s->block->config.peers && s->peer[number].kind != NO_PEER)
         number++;
-    return number < s->block->config.peers ? number : BAL_NOBODY;
+    return number < s->block->config.peers ? number : BLI_NOBODY;
 }
 
 /* The number of slots, where it is found. */
 static void begin_finding(struct station_block *block) {
     if (block->config.min_slots)
-        bal_concurrency_init(&block->concurrency, block->config.min_slots, block->config.slots, block->now);
+        bli_concurrency_init(&block->concurrency, block->config.min_slots, block->config.slots, block->now);
 }
 
 void bal_station_create(void *memory, const struct bal_station_config *config, uint64_t now) {
@@ -160,9 +160,9 @@ void bal_station_create(void *memory, const struct bal_station_config *config, u
     block->offer_at = config->offer_ns ? now : NEVER;
     begin_finding(block);
     bal_sender_init(&block->sender, config->fleet, config->id, config->boot);
-    bal_ledger_init(&s->ledger, capacity(config), sizeof(struct station_job));
+    bli_ledger_init(&s->ledger, capacity(config), sizeof(struct station_job));
     empty_lists(s);
-    bal_station_rebuild_peer_sets(s);
+    bli_station_rebuild_peer_sets(s);
     __atomic_store_n(&block->magic, magic, __ATOMIC_RELEASE);
 }
 
@@ -170,7 +170,7 @@ enum bal_code bal_station_open(struct bal_station *s, void *memory, uint64_t see
     const struct station_block *block = memory;
     if (__atomic_load_n(&block->magic, __ATOMIC_ACQUIRE) != magic)
         return bal_fail(err, BAL_E_FORMAT, "this memory is no block of a station of this version");
-    *s = (struct bal_station){.self = BAL_NOBODY};
+    *s = (struct bal_station){.self = BLI_NOBODY};
     lay_out(s, memory, &block->config);
     s->box.out = s->out;
     s->box.room = out_room(&block->config);
@@ -198,7 +198,7 @@ static enum bal_code check_ids(const struct bal_station *s, const uint64_t *ids,
     return BAL_OK;
 }
 
-void bal_station_remove_peer(struct bal_station *s, uint32_t number) {
+void bli_station_remove_peer(struct bal_station *s, uint32_t number) {
     const uint64_t offers = s->peer[number].party.offers;
     s->block->offers_before = offers > s->block->offers_before ? offers : s->block->offers_before;
     s->peer[number] = (struct station_peer){0};
@@ -206,9 +206,9 @@ void bal_station_remove_peer(struct bal_station *s, uint32_t number) {
 
 static void add_peers(struct bal_station *s, const uint64_t *ids, uint32_t count, enum peer_kind kind) {
     for (uint32_t i = 0; i < count; i++) {
-        if (bal_directory_find(s->directory, s->places, s->peer_id, ids[i]) != BAL_DIRECTORY_NOBODY)
+        if (bli_directory_find(s->directory, s->places, s->peer_id, ids[i]) != BLI_DIRECTORY_NOBODY)
             continue;
-        const uint32_t number = bal_station_free_peer(s);
+        const uint32_t number = bli_station_free_peer(s);
         s->peer[number] = (struct station_peer){.party = {.offers = s->block->offers_before}};
         s->peer_id[number] = ids[i];
         __atomic_store_n(&s->peer[number].kind, (uint32_t)kind, __ATOMIC_RELEASE);
@@ -221,17 +221,17 @@ static void list_peer(struct bal_station *s, uint32_t i, bool as_dispatcher, boo
     const bool member = peer->member_until > 0;
     const bool listed = peer->kind == DISPATCHER ? as_dispatcher : as_station;
     if (member && (as_dispatcher || as_station))
-        bal_joins_remove(&s->block->joins, false);
+        bli_joins_remove(&s->block->joins, false);
     if (listed)
         peer->member_until = 0;
     else if (!member || as_station)
-        bal_station_remove_peer(s, i);
+        bli_station_remove_peer(s, i);
 }
 
 enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const uint64_t *dispatchers,
                                     uint32_t dispatcher_count, const uint64_t *stations,
                                     uint32_t station_count, struct bal_error *err) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     const uint32_t n = s->block->config.peers, listed = n - s->block->config.join.most;
     enum bal_code code = check_ids(s, dispatchers, dispatcher_count, stations, station_count, err);
     if (!code)
@@ -244,11 +244,11 @@ enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const u
             list_peer(s, i, contains_id(dispatchers, dispatcher_count, s->peer_id[i]),
                       contains_id(stations, station_count, s->peer_id[i]));
     if (!code) {
-        bal_station_rebuild_peer_sets(s);
+        bli_station_rebuild_peer_sets(s);
         add_peers(s, dispatchers, dispatcher_count, DISPATCHER);
         add_peers(s, stations, station_count, STATION);
-        bal_station_rebuild_peer_sets(s);
-        bal_station_offer(s);
+        bli_station_rebuild_peer_sets(s);
+        bli_station_offer(s);
     }
     station_end(s);
     return code;
@@ -262,25 +262,25 @@ static void place_job(void *user, uint32_t i) {
     struct station_job *j = job_at(s, i);
     switch ((enum job_state)j->entry.state) {
     case WAITING:
-        bal_ledger_insert_by_order(&s->ledger, &block->waiting[j->entry.rank], i);
+        bli_ledger_insert_by_order(&s->ledger, &block->waiting[j->entry.rank], i);
         block->waiting_count++;
         block->jobs[j->entry.rank]++;
         break;
     case GRANTED:
-        bal_ledger_insert_by_order(&s->ledger, &s->worker[j->entry.owner].news, i);
+        bli_ledger_insert_by_order(&s->ledger, &s->worker[j->entry.owner].news, i);
         /* fall through */
     case RUNNING:
         block->slots_used++;
         block->jobs[j->entry.rank]++;
         break;
     case FORWARDING:
-        bal_ledger_insert_by_order(&s->ledger, &s->worker[j->entry.owner].news, i);
+        bli_ledger_insert_by_order(&s->ledger, &s->worker[j->entry.owner].news, i);
         /* fall through */
     case FORWARDED:
         block->away++;
         break;
     case TURNED_AWAY:
-        bal_ledger_insert_by_order(&s->ledger, &s->worker[j->entry.owner].news, i);
+        bli_ledger_insert_by_order(&s->ledger, &s->worker[j->entry.owner].news, i);
         break;
     }
 }
@@ -294,18 +294,18 @@ static void restore_member_ids(struct bal_station *s) {
     }
 }
 
-void bal_station_rebuild(struct bal_station *s) {
+void bli_station_rebuild(struct bal_station *s) {
     s->block->counts.rebuilds++;
     s->block->joins.version++;
     empty_lists(s);
-    bal_ledger_rebuild(&s->ledger, place_job, s);
+    bli_ledger_rebuild(&s->ledger, place_job, s);
     restore_member_ids(s);
-    if (s->block->config.min_slots && !bal_concurrency_is_sound(&s->block->concurrency))
+    if (s->block->config.min_slots && !bli_concurrency_is_sound(&s->block->concurrency))
         begin_finding(s->block);
-    bal_station_rebuild_peer_sets(s);
+    bli_station_rebuild_peer_sets(s);
     for (uint32_t i = 0; i < s->block->config.workers; i++)
         if (s->worker[i].news.count)
-            bal_outbox_wake(&s->box, i);
+            bli_outbox_wake(&s->box, i);
 }
 
 /* ---- consistency check ---- */
@@ -315,7 +315,7 @@ static const char *find_job_fault(const struct bal_station *s) {
     uint32_t in_slots = 0, away = 0, used = 0, must = 0, waiting = 0, jobs[BAL_CLASSES_MAX] = {0};
     for (uint32_t i = 0; i < s->ledger.head->capacity; i++) {
         const struct station_job *j = job_at(s, i);
-        if (j->entry.state == BAL_ENTRY_FREE)
+        if (j->entry.state == BLI_ENTRY_FREE)
             continue;
         if (!s->worker[j->entry.owner].used)
             return "a request belongs to nobody";
@@ -330,14 +330,14 @@ static const char *find_job_fault(const struct bal_station *s) {
     const char *fault = NULL;
     for (uint32_t rank = 0; !fault && rank < BAL_CLASSES_MAX; rank++) {
         fault =
-            bal_ledger_list_fault(&s->ledger, &block->waiting[rank], 1 << WAITING, BAL_NOBODY, rank, &listed);
+            bli_ledger_list_fault(&s->ledger, &block->waiting[rank], 1 << WAITING, BLI_NOBODY, rank, &listed);
         if (!fault && jobs[rank] != block->jobs[rank])
             fault = "requests of a class are counted wrongly";
     }
     for (uint32_t i = 0; !fault && i < block->config.workers; i++)
         fault =
-            bal_ledger_list_fault(&s->ledger, &s->worker[i].news,
-                                  1 << GRANTED | 1 << FORWARDING | 1 << TURNED_AWAY, i, BAL_NOBODY, &listed);
+            bli_ledger_list_fault(&s->ledger, &s->worker[i].news,
+                                  1 << GRANTED | 1 << FORWARDING | 1 << TURNED_AWAY, i, BLI_NOBODY, &listed);
     if (!fault && (in_slots != block->slots_used || away != block->away || waiting != block->waiting_count))
         fault = "requests are counted wrongly";
     if (!fault && listed != must)
@@ -350,7 +350,7 @@ static const char *find_job_fault(const struct bal_station *s) {
         fault = "more requests wait than may";
     if (!fault && waiting && in_slots < slots_now(block) && block->power == BAL_POWER_ON)
         fault = "requests wait though a slot is free";
-    if (!fault && block->config.min_slots && !bal_concurrency_is_sound(&block->concurrency))
+    if (!fault && block->config.min_slots && !bli_concurrency_is_sound(&block->concurrency))
         fault = "what is known of the number of slots makes no sense";
     return fault;
 }

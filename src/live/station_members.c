@@ -17,8 +17,8 @@ static bool is_member(const struct station_peer *peer) {
 /* The caller rebuilds the sets. NULL: there is no room. */
 static struct station_peer *add_member(struct bal_station *s, const struct bal_member *member) {
     struct station_block *block = s->block;
-    const uint32_t number = bal_station_free_peer(s);
-    if (number == BAL_NOBODY)
+    const uint32_t number = bli_station_free_peer(s);
+    if (number == BLI_NOBODY)
         return NULL;
     struct station_peer *peer = &s->peer[number];
     *peer = (struct station_peer){.member_until = block->now + block->config.join.silent_ns,
@@ -27,31 +27,31 @@ static struct station_peer *add_member(struct bal_station *s, const struct bal_m
                                   .party = {.offers = block->offers_before}};
     s->peer_id[number] = member->id;
     __atomic_store_n(&peer->kind, (uint32_t)DISPATCHER, __ATOMIC_RELEASE);
-    bal_joins_add(&block->joins);
+    bli_joins_add(&block->joins);
     return peer;
 }
 
 void bal_station_adopt_members(struct bal_station *s, uint64_t now, const struct bal_member *members,
                                uint32_t count) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     for (uint32_t i = 0; i < count; i++)
-        if (bal_directory_find(s->directory, s->places, s->peer_id, members[i].id) == BAL_DIRECTORY_NOBODY &&
-            bal_joins_may_adopt(&s->block->joins, &s->block->config.join, &members[i]))
+        if (bli_directory_find(s->directory, s->places, s->peer_id, members[i].id) == BLI_DIRECTORY_NOBODY &&
+            bli_joins_may_adopt(&s->block->joins, &s->block->config.join, &members[i]))
             add_member(s, &members[i]);
-    bal_station_rebuild_peer_sets(s);
-    bal_station_offer(s);
+    bli_station_rebuild_peer_sets(s);
+    bli_station_offer(s);
     station_end(s);
 }
 
-enum bal_receipt bal_station_receive_unknown(struct bal_station *s, const struct bal_message *message) {
+enum bal_receipt bli_station_receive_unknown(struct bal_station *s, const struct bal_message *message) {
     struct station_block *block = s->block;
     struct bal_message challenge;
     bool challenged;
     const enum bal_receipt receipt =
-        bal_joins_receive(&block->joins, &block->config.join, BAL_JOIN_DISPATCHER, block->now, &s->rng,
+        bli_joins_receive(&block->joins, &block->config.join, BAL_JOIN_DISPATCHER, block->now, &s->rng,
                           message, &challenge, &challenged);
     if (challenged)
-        bal_station_enqueue_message(s, challenge);
+        bli_station_enqueue_message(s, challenge);
     if (receipt != BAL_RECEIPT_FRESH)
         return receipt;
     const struct bal_member member = {message->sender, message->join.address};
@@ -59,25 +59,25 @@ enum bal_receipt bal_station_receive_unknown(struct bal_station *s, const struct
     if (!peer)
         return BAL_RECEIPT_REFUSED;
     bal_replay_window_trust_boot(&peer->window, message->boot, message->sequence);
-    bal_station_rebuild_peer_sets(s);
-    bal_station_reset_dispatcher(s, (uint32_t)(peer - s->peer));
+    bli_station_rebuild_peer_sets(s);
+    bli_station_reset_dispatcher(s, (uint32_t)(peer - s->peer));
     return receipt;
 }
 
-void bal_station_peer_heard(struct bal_station *s, uint32_t number) {
+void bli_station_peer_heard(struct bal_station *s, uint32_t number) {
     struct station_peer *peer = &s->peer[number];
     peer->heard_at = s->block->now;
     if (is_member(peer))
         peer->member_until = s->block->now + s->block->config.join.silent_ns;
 }
 
-void bal_station_answer_challenge(struct bal_station *s, uint32_t number, uint64_t nonce) {
+void bli_station_answer_challenge(struct bal_station *s, uint32_t number, uint64_t nonce) {
     struct station_peer *peer = &s->peer[number];
     const struct bal_join_config *join = &s->block->config.join;
     if (peer->kind != DISPATCHER || is_member(peer) || !join->own.family)
         return;
     peer->joined_there = 1;
-    bal_station_enqueue_message(s, bal_join_message(join, BAL_JOIN_STATION, s->peer_id[number], nonce));
+    bli_station_enqueue_message(s, bli_join_message(join, BAL_JOIN_STATION, s->peer_id[number], nonce));
 }
 
 /* Those that are silent leave; returns whether there were any. */
@@ -87,8 +87,8 @@ static bool forget_silent(struct bal_station *s) {
     for (uint32_t i = 0; block->joins.members && i < block->config.peers; i++) {
         if (!is_member(&s->peer[i]) || block->now < s->peer[i].member_until)
             continue;
-        bal_station_remove_peer(s, i);
-        bal_joins_remove(&block->joins, true);
+        bli_station_remove_peer(s, i);
+        bli_joins_remove(&block->joins, true);
     }
     return block->joins.departures != before;
 }
@@ -102,14 +102,14 @@ static void send_join(struct bal_station *s, uint32_t number) {
     const uint64_t silence = (soon ? SOON : SELDOM) * heartbeat_interval_ns(s, number);
     peer->join_at = peer->heard_at + silence > now ? peer->heard_at + silence : now + silence;
     if (!peer->heard_at || now >= peer->heard_at + silence)
-        bal_station_enqueue_message(
-            s, bal_join_message(&s->block->config.join, BAL_JOIN_STATION, s->peer_id[number], 0));
+        bli_station_enqueue_message(
+            s, bli_join_message(&s->block->config.join, BAL_JOIN_STATION, s->peer_id[number], 0));
 }
 
-void bal_station_update_members(struct bal_station *s) {
+void bli_station_update_members(struct bal_station *s) {
     if (forget_silent(s)) {
-        bal_station_rebuild_peer_sets(s);
-        bal_station_offer(s);
+        bli_station_rebuild_peer_sets(s);
+        bli_station_offer(s);
     }
     for (uint32_t i = 0; s->block->config.join.own.family && i < s->dispatchers->count; i++)
         send_join(s, s->dispatchers->slot[i]);
@@ -138,8 +138,8 @@ static uint64_t silence_of(const struct station_peer *peer, uint64_t now) {
 }
 
 uint64_t bal_station_silent_for(const struct bal_station *s, uint64_t now, uint64_t dispatcher) {
-    const uint32_t number = bal_directory_find(s->directory, s->places, s->peer_id, dispatcher);
-    return number == BAL_DIRECTORY_NOBODY ? UINT64_MAX : silence_of(&s->peer[number], now);
+    const uint32_t number = bli_directory_find(s->directory, s->places, s->peer_id, dispatcher);
+    return number == BLI_DIRECTORY_NOBODY ? UINT64_MAX : silence_of(&s->peer[number], now);
 }
 
 bool bal_station_heard_within(const struct bal_station *s, uint64_t now, uint64_t ns) {

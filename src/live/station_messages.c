@@ -12,20 +12,20 @@
 
 enum { STOP_GUARD = 2 };
 
-void bal_station_enqueue_message(struct bal_station *s, struct bal_message message) {
+void bli_station_enqueue_message(struct bal_station *s, struct bal_message message) {
     struct bal_station_counts *counts = &s->block->counts;
-    if (bal_outbox_add(&s->box, &s->block->sender, &message))
+    if (bli_outbox_add(&s->box, &s->block->sender, &message))
         counts->messages_sent[message.type] += message.receiver == BAL_EVERYONE ? s->dispatchers->count : 1;
     else
         counts->unsent++;
 }
 
 static uint32_t validity_ms(uint64_t interval_ns) {
-    return bal_milliseconds(BAL_STATEMENT_BEATS * interval_ns);
+    return bli_milliseconds(BLI_STATEMENT_BEATS * interval_ns);
 }
 
 static uint32_t find_peer(const struct bal_station *s, uint64_t id) {
-    return bal_directory_find(s->directory, s->places, s->peer_id, id);
+    return bli_directory_find(s->directory, s->places, s->peer_id, id);
 }
 
 /* ---- the present state ---- */
@@ -64,11 +64,11 @@ static void send_load(struct bal_station *s, uint32_t number, uint64_t probe) {
                                            .classes = block->config.classes}};
     for (uint32_t rank = 0; rank < block->config.classes; rank++)
         message.load.jobs[rank] = block->jobs[rank];
-    bal_station_enqueue_message(s, message);
+    bli_station_enqueue_message(s, message);
 }
 
 static void send_power(struct bal_station *s, uint64_t to, uint64_t interval) {
-    bal_station_enqueue_message(
+    bli_station_enqueue_message(
         s, (struct bal_message){.type = BAL_MSG_POWER,
                                 .receiver = to,
                                 .power = {.power = reported_power(s), .valid_ms = validity_ms(interval)}});
@@ -105,7 +105,7 @@ static struct bal_message idle_message(const struct bal_station *s, uint32_t num
 }
 
 static void send_offer(struct bal_station *s, uint32_t number) {
-    bal_station_enqueue_message(s, idle_message(s, number, s->peer[number].party.offered));
+    bli_station_enqueue_message(s, idle_message(s, number, s->peer[number].party.offered));
 }
 
 /* Sends it its unused offers; if there are none, the load. */
@@ -122,26 +122,26 @@ static void send_heartbeat_to(struct bal_station *s, uint32_t number) {
     send_current_state(s, number);
 }
 
-static void send_offer_news(void *host, uint32_t number, enum bal_offer_news news) {
+static void send_offer_news(void *host, uint32_t number, enum bli_offer_news news) {
     struct bal_station *s = host;
     switch (news) {
-    case BAL_OFFER_MADE:
+    case BLI_OFFER_MADE:
         s->block->counts.offers++;
         s->peer[number].news = 1;
         send_offer(s, number);
         break;
-    case BAL_OFFER_CHANGED:
+    case BLI_OFFER_CHANGED:
         send_current_state(s, number);
         break;
-    case BAL_OFFER_REFUSED:
+    case BLI_OFFER_REFUSED:
         send_heartbeat_to(s, number);
         break;
     }
 }
 
-struct bal_offers bal_station_offers(struct bal_station *s) {
+struct bli_offers bli_station_offers(struct bal_station *s) {
     struct station_block *block = s->block;
-    return (struct bal_offers){.party = &s->peer[0].party,
+    return (struct bli_offers){.party = &s->peer[0].party,
                                .stride = sizeof *s->peer,
                                .dispatchers = s->dispatchers,
                                .holders = s->holders,
@@ -156,44 +156,44 @@ struct bal_offers bal_station_offers(struct bal_station *s) {
                                .host = s};
 }
 
-void bal_station_offer(struct bal_station *s) {
-    const struct bal_offers offers = bal_station_offers(s);
-    bal_offers_fill(&offers);
+void bli_station_offer(struct bal_station *s) {
+    const struct bli_offers offers = bli_station_offers(s);
+    bli_offers_fill(&offers);
 }
 
-void bal_station_retract_offers(struct bal_station *s) {
-    const struct bal_offers offers = bal_station_offers(s);
-    bal_offers_trim(&offers);
+void bli_station_retract_offers(struct bal_station *s) {
+    const struct bli_offers offers = bli_station_offers(s);
+    bli_offers_trim(&offers);
 }
 
 static void clear_offers(struct bal_station *s) {
-    const struct bal_offers offers = bal_station_offers(s);
-    bal_offers_clear(&offers);
+    const struct bli_offers offers = bli_station_offers(s);
+    bli_offers_clear(&offers);
 }
 
-void bal_station_use_offer(struct bal_station *s, uint64_t dispatcher) {
+void bli_station_use_offer(struct bal_station *s, uint64_t dispatcher) {
     const uint32_t number = find_peer(s, dispatcher);
-    if (number == BAL_DIRECTORY_NOBODY || s->peer[number].kind != DISPATCHER)
+    if (number == BLI_DIRECTORY_NOBODY || s->peer[number].kind != DISPATCHER)
         return;
-    const struct bal_offers offers = bal_station_offers(s);
-    bal_offers_use(&offers, number);
+    const struct bli_offers offers = bli_station_offers(s);
+    bli_offers_use(&offers, number);
 }
 
 /* ---- offers that are sent with responses ---- */
 
 bool bal_station_piggyback_offer(struct bal_station *s, uint64_t now, uint64_t ticket,
                                  struct bal_message *message) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     const struct station_block *block = s->block;
-    const uint32_t i = bal_ledger_find(&s->ledger, ticket);
-    struct station_job *j = i == BAL_NOBODY ? NULL : job_at(s, i);
-    const struct bal_offers offers = bal_station_offers(s);
+    const uint32_t i = bli_ledger_find(&s->ledger, ticket);
+    struct station_job *j = i == BLI_NOBODY ? NULL : job_at(s, i);
+    const struct bli_offers offers = bli_station_offers(s);
     const bool may = j && j->entry.state == RUNNING && !j->moved && !j->reserved_for &&
                      block->power == BAL_POWER_ON && !block->draining &&
                      offers_fit_response(&offers, block->waiting_count);
-    const uint32_t sender = may && j->dispatcher ? find_peer(s, j->dispatcher) : BAL_DIRECTORY_NOBODY;
-    const bool known = sender != BAL_DIRECTORY_NOBODY && s->peer[sender].kind == DISPATCHER;
-    const uint32_t reserved_for = known ? bal_offers_reserve(&offers, sender) : BAL_SET_ABSENT;
+    const uint32_t sender = may && j->dispatcher ? find_peer(s, j->dispatcher) : BLI_DIRECTORY_NOBODY;
+    const bool known = sender != BLI_DIRECTORY_NOBODY && s->peer[sender].kind == DISPATCHER;
+    const uint32_t reserved_for = known ? bli_offers_reserve(&offers, sender) : BAL_SET_ABSENT;
     if (known)
         j->reserved_for = s->peer_id[reserved_for];
     if (known && reserved_for == sender) {
@@ -206,16 +206,16 @@ bool bal_station_piggyback_offer(struct bal_station *s, uint64_t now, uint64_t t
 }
 
 /* Messages sent since may make the piggybacked offer look late: then it is sent again. */
-void bal_station_offer_reserved_slot(struct bal_station *s, uint64_t reserved_for, uint64_t piggyback_seq) {
+void bli_station_offer_reserved_slot(struct bal_station *s, uint64_t reserved_for, uint64_t piggyback_seq) {
     const uint32_t number = find_peer(s, reserved_for);
-    if (number == BAL_DIRECTORY_NOBODY)
+    if (number == BLI_DIRECTORY_NOBODY)
         return;
-    const struct bal_offers offers = bal_station_offers(s);
+    const struct bli_offers offers = bli_station_offers(s);
     const bool newest = s->block->sender.sequence == piggyback_seq;
-    if (bal_offers_end_reservation(&offers, number,
-                                   piggyback_seq == 0 ? BAL_RIDE_NONE
-                                   : newest           ? BAL_RIDE_NEWEST
-                                                      : BAL_RIDE_OUTDATED)) {
+    if (bli_offers_end_reservation(&offers, number,
+                                   piggyback_seq == 0 ? BLI_RIDE_NONE
+                                   : newest           ? BLI_RIDE_NEWEST
+                                                      : BLI_RIDE_OUTDATED)) {
         s->block->counts.offers++;
         s->block->counts.piggybacked++;
     }
@@ -223,7 +223,7 @@ void bal_station_offer_reserved_slot(struct bal_station *s, uint64_t reserved_fo
 
 /* ---- stealing ---- */
 
-void bal_station_steal(struct bal_station *s) {
+void bli_station_steal(struct bal_station *s) {
     struct station_block *block = s->block;
     if (block->config.steal.kind == BAL_STEAL_NONE || block->steal || s->stations->count == 0 ||
         free_slots(s) == 0)
@@ -231,7 +231,7 @@ void bal_station_steal(struct bal_station *s) {
     const uint32_t victim = bal_set_uniform(s->stations, &s->rng);
     block->steal = bal_rng_next(&s->rng) | 1;
     block->steal_until = block->now + block->config.steal_ns;
-    bal_station_enqueue_message(
+    bli_station_enqueue_message(
         s, (struct bal_message){.type = BAL_MSG_STEAL,
                                 .receiver = s->peer_id[victim],
                                 .steal = {.steal = block->steal, .most = BAL_GRANT_MAX}});
@@ -243,8 +243,8 @@ static void receive_steal(struct bal_station *s, const struct bal_message *messa
     uint32_t amount = bal_steal_amount(&s->block->config.steal, queue_length(s));
     amount = amount < message->steal.most ? amount : message->steal.most;
     amount = amount < BAL_GRANT_MAX ? amount : BAL_GRANT_MAX;
-    grant.grant.count = bal_station_forward_waiting(s, amount, 0, message->sender, grant.grant.tickets);
-    bal_station_enqueue_message(s, grant);
+    grant.grant.count = bli_station_forward_waiting(s, amount, 0, message->sender, grant.grant.tickets);
+    bli_station_enqueue_message(s, grant);
 }
 
 static void receive_grant(struct bal_station *s, const struct bal_message_grant *grant) {
@@ -260,8 +260,8 @@ static void receive_grant(struct bal_station *s, const struct bal_message_grant 
 static void receive_move(struct bal_station *s, const struct bal_message_move *move) {
     const uint32_t target = find_peer(s, move->target);
     uint64_t ticket;
-    if (target != BAL_DIRECTORY_NOBODY && s->peer[target].kind == STATION)
-        bal_station_forward_waiting(s, 1, s->block->config.classes > 1, move->target, &ticket);
+    if (target != BLI_DIRECTORY_NOBODY && s->peer[target].kind == STATION)
+        bli_station_forward_waiting(s, 1, s->block->config.classes > 1, move->target, &ticket);
 }
 
 /* ---- power ---- */
@@ -269,11 +269,11 @@ static void receive_move(struct bal_station *s, const struct bal_message_move *m
 static void send_start(struct bal_station *s) {
     struct station_block *block = s->block;
     block->start_sent_at = block->start_sent_at ? block->start_sent_at : block->now;
-    bal_station_enqueue_message(
+    bli_station_enqueue_message(
         s, (struct bal_message){.type = BAL_MSG_START, .receiver = block->config.keeper});
 }
 
-void bal_station_request_start(struct bal_station *s) {
+void bli_station_request_start(struct bal_station *s) {
     struct station_block *block = s->block;
     if (!block->config.keeper || block->power != BAL_POWER_OFF || block->wakes)
         return;
@@ -287,7 +287,7 @@ static void request_stop(struct bal_station *s) {
     block->power = BAL_POWER_OFF;
     block->stop_sent_at = block->now;
     clear_offers(s);
-    bal_station_enqueue_message(s,
+    bli_station_enqueue_message(s,
                                 (struct bal_message){.type = BAL_MSG_STOP, .receiver = block->config.keeper});
     broadcast_power(s);
 }
@@ -308,35 +308,35 @@ static void receive_power(struct bal_station *s, const struct bal_message_power 
         return;
     block->idle_since = block->now;
     broadcast_power(s);
-    bal_station_start_next(s);
-    bal_station_offer(s);
+    bli_station_start_next(s);
+    bli_station_offer(s);
     if (queue_length(s)) /* a keeper that drains an app which works must not stop it */
-        bal_station_request_start(s);
+        bli_station_request_start(s);
 }
 
 void bal_station_drain(struct bal_station *s, uint64_t now, bool on) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     s->block->draining = on;
     if (on)
         clear_offers(s);
     broadcast_power(s);
-    bal_station_offer(s);
+    bli_station_offer(s);
     station_end(s);
 }
 
 /* ---- messages received ---- */
 
 static void receive_backlog(struct bal_station *s, uint32_t number, const struct bal_message *message) {
-    const struct bal_offers offers = bal_station_offers(s);
+    const struct bli_offers offers = bli_station_offers(s);
     const uint64_t until = s->block->now + (uint64_t)message->backlog.valid_ms * 1000000;
-    bal_offers_receive_backlog(&offers, number, message->backlog.held, (double)until,
+    bli_offers_receive_backlog(&offers, number, message->backlog.held, (double)until,
                                message->receiver == s->block->config.id);
 }
 
 /* The dispatcher has restarted: sends it the present state. */
-void bal_station_reset_dispatcher(struct bal_station *s, uint32_t number) {
-    const struct bal_offers offers = bal_station_offers(s);
-    bal_offers_reset(&offers, number);
+void bli_station_reset_dispatcher(struct bal_station *s, uint32_t number) {
+    const struct bli_offers offers = bli_station_offers(s);
+    bli_offers_reset(&offers, number);
 }
 
 /* It hears of us at once, so that it knows how long that is valid; when it hears of us again is random, so
@@ -356,7 +356,7 @@ static void receive_from_dispatcher(struct bal_station *s, uint32_t number, cons
         send_load(s, number, message->probe.probe);
         break;
     case BAL_MSG_START:
-        bal_station_request_start(s);
+        bli_station_request_start(s);
         send_power(s, message->sender, heartbeat_interval_ns(s, number));
         break;
     case BAL_MSG_MOVE:
@@ -367,7 +367,7 @@ static void receive_from_dispatcher(struct bal_station *s, uint32_t number, cons
             receive_backlog(s, number, message);
         break;
     case BAL_MSG_RESYNC:
-        bal_station_reset_dispatcher(s, number);
+        bli_station_reset_dispatcher(s, number);
         break;
     case BAL_MSG_PACE:
         if (fresh)
@@ -386,7 +386,7 @@ static void receive_from_station(struct bal_station *s, const struct bal_message
         receive_steal(s, message);
     if (message->type == BAL_MSG_GRANT)
         receive_grant(s, &message->grant);
-    bal_station_offer(s);
+    bli_station_offer(s);
 }
 
 /* A sender that has restarted must prove its boot; one that sends a challenge is answered, whatever is known
@@ -396,12 +396,12 @@ static enum bal_receipt admit_message(struct bal_station *s, struct bal_replay_w
     struct bal_message challenge;
     const enum bal_receipt receipt = bal_replay_window_admit(window, s->block->now, message);
     if (message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt))
-        bal_station_enqueue_message(s, (struct bal_message){.type = BAL_MSG_PROOF,
+        bli_station_enqueue_message(s, (struct bal_message){.type = BAL_MSG_PROOF,
                                                             .receiver = message->sender,
                                                             .nonce = message->nonce});
     if (receipt == BAL_RECEIPT_UNPROVEN &&
         bal_replay_window_challenge(window, s->block->now, bal_rng_next(&s->rng), message, &challenge))
-        bal_station_enqueue_message(s, challenge);
+        bli_station_enqueue_message(s, challenge);
     return receipt;
 }
 
@@ -423,18 +423,18 @@ static enum bal_receipt receive_message(struct bal_station *s, const struct bal_
     if (block->config.keeper && message->sender == block->config.keeper)
         return receive_from_keeper(s, message);
     const uint32_t number = find_peer(s, message->sender);
-    if (number == BAL_DIRECTORY_NOBODY)
-        return bal_station_receive_unknown(s, message);
+    if (number == BLI_DIRECTORY_NOBODY)
+        return bli_station_receive_unknown(s, message);
     struct station_peer *peer = &s->peer[number];
     const uint64_t boot = peer->window.boot;
     const enum bal_receipt receipt = admit_message(s, &peer->window, message);
     if (receipt <= BAL_RECEIPT_LATE)
-        bal_station_peer_heard(s, number);
+        bli_station_peer_heard(s, number);
     if (message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt))
-        bal_station_answer_challenge(s, number, message->nonce.nonce);
+        bli_station_answer_challenge(s, number, message->nonce.nonce);
     if (boot && peer->window.boot != boot && peer->kind == DISPATCHER) {
         peer->pace_ns = 0;
-        bal_station_reset_dispatcher(s, number);
+        bli_station_reset_dispatcher(s, number);
     }
     if (receipt <= BAL_RECEIPT_LATE && peer->kind == DISPATCHER)
         receive_from_dispatcher(s, number, message, receipt == BAL_RECEIPT_FRESH);
@@ -444,7 +444,7 @@ static enum bal_receipt receive_message(struct bal_station *s, const struct bal_
 }
 
 enum bal_receipt bal_station_receive(struct bal_station *s, uint64_t now, const struct bal_message *message) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     const enum bal_receipt receipt = receive_message(s, message);
     s->block->counts.receipts[receipt]++;
     if (receipt <= BAL_RECEIPT_LATE)
@@ -473,17 +473,17 @@ static void send_heartbeats(struct bal_station *s) {
     block->beat_at = block->now + block->config.beat_ns;
     block->answers -= (block->answers + 3) / 4; /* older answers lose weight */
     block->errors -= (block->errors + 3) / 4;
-    bal_station_retract_offers(s);
+    bli_station_retract_offers(s);
     for (uint32_t i = 0; i < s->dispatchers->count; i++)
         send_heartbeat_in_turn(s, s->dispatchers->slot[i]);
     if (block->waiting_count || block->config.standby_ns == 0)
-        bal_station_request_start(s);
+        bli_station_request_start(s);
     if (block->wakes)
         send_start(s);
     if (queue_length(s) == 0)
-        bal_station_steal(s);
-    const struct bal_offers offers = bal_station_offers(s);
-    bal_offers_beat(&offers);
+        bli_station_steal(s);
+    const struct bli_offers offers = bli_station_offers(s);
+    bli_offers_beat(&offers);
 }
 
 static bool may_stop(const struct bal_station *s) {
@@ -495,9 +495,9 @@ static bool may_stop(const struct bal_station *s) {
  * still use it, and learns of the change with the next heartbeat. */
 static void offer_at_rate(struct bal_station *s) {
     struct station_block *block = s->block;
-    const struct bal_offers offers = bal_station_offers(s);
+    const struct bli_offers offers = bli_station_offers(s);
     block->offer_at = block->now + 1 + (uint64_t)(bal_rng_exp(&s->rng) * (double)block->config.offer_ns);
-    bal_offers_move(&offers);
+    bli_offers_move(&offers);
 }
 
 /* overdue_at: when a request will have waited for too long. */
@@ -513,15 +513,15 @@ static uint64_t next_deadline(struct bal_station *s, uint64_t overdue_at) {
 }
 
 uint64_t bal_station_run_timers(struct bal_station *s, uint64_t now) {
-    bal_station_enter(s, now);
+    bli_station_enter(s, now);
     struct station_block *block = s->block;
     if (block->steal && block->now >= block->steal_until)
         block->steal = 0;
     if (block->expected && block->now >= block->expected_until)
         block->expected = 0;
-    const uint64_t overdue_at = bal_station_refuse_overdue(s);
+    const uint64_t overdue_at = bli_station_refuse_overdue(s);
     if (block->now >= block->beat_at) {
-        bal_station_update_members(s);
+        bli_station_update_members(s);
         send_heartbeats(s);
     }
     if (block->now >= block->offer_at)
@@ -535,7 +535,7 @@ uint64_t bal_station_run_timers(struct bal_station *s, uint64_t now) {
 
 uint64_t bal_station_offered(const struct bal_station *s, uint64_t dispatcher, uint32_t *open) {
     const uint32_t number = find_peer(s, dispatcher);
-    const bool known = number != BAL_DIRECTORY_NOBODY;
+    const bool known = number != BLI_DIRECTORY_NOBODY;
     *open = known ? s->peer[number].party.offered : 0;
     return known ? s->peer[number].party.offers : 0;
 }

@@ -21,7 +21,7 @@
 #define NEVER UINT64_MAX
 
 enum job_state {
-    WAITING = BAL_ENTRY_FREE + 1,
+    WAITING = BLI_ENTRY_FREE + 1,
     GRANTED, /* it has a slot, and its process does not know yet */
     RUNNING,
     FORWARDING,  /* it goes to another station, and its process does not know yet */
@@ -30,7 +30,7 @@ enum job_state {
 };
 
 struct station_job {
-    struct bal_ledger_entry entry;
+    struct bli_ledger_entry entry;
     uint64_t since;         /* it came */
     uint64_t target;        /* of FORWARDING and FORWARDED */
     uint64_t dispatcher;    /* that sent it; 0: not a known dispatcher */
@@ -50,7 +50,7 @@ struct station_peer {
     uint64_t join_at;           /* DISPATCHER: when it is sent the next JOIN, if it is silent */
     struct bal_address address; /* of one that has joined */
     struct bal_replay_window window;
-    struct bal_offer_party party; /* DISPATCHER: what it has been offered; in nanoseconds */
+    struct bli_offer_party party; /* DISPATCHER: what it has been offered; in nanoseconds */
     uint64_t pace_ns;             /* DISPATCHER: the interval of heartbeats that it has asked for; 0: none */
     uint64_t beat_due;            /* where that is longer than ours, the time of the next one */
     uint32_t news;                /* ... and an offer was sent since the last one */
@@ -64,7 +64,7 @@ struct station_block {
     struct bal_station_config config;
     uint64_t now;
     struct bal_sender sender;
-    struct bal_list waiting[BAL_CLASSES_MAX];
+    struct bli_list waiting[BAL_CLASSES_MAX];
     uint32_t jobs[BAL_CLASSES_MAX]; /* waiting and in slots */
     uint32_t waiting_count, away;
     uint32_t offered; /* to all dispatchers together */
@@ -82,7 +82,7 @@ struct station_block {
     uint64_t steal_until;
     uint32_t expected; /* requests that have been granted and have not come yet */
     uint64_t expected_until;
-    struct bal_joins joins;
+    struct bli_joins joins;
     uint64_t offers_before; /* the greatest number of an offer to a dispatcher that has left: one that comes
                                back knows the numbers up to its own, and would not count them again */
     /* of late */
@@ -98,20 +98,20 @@ struct bal_station {
     uint32_t self;
     bool crowded; /* this process cannot let another request wait */
     struct bal_rng rng;
-    struct bal_ledger ledger;
-    struct bal_worker *worker;
+    struct bli_ledger ledger;
+    struct bli_worker *worker;
     struct station_peer *peer;
     uint64_t *peer_id;
     uint32_t *directory;
     uint32_t places;
     struct bal_set *dispatchers, *stations; /* numbers of peers */
     struct bal_set *backlogged, *holders;   /* dispatchers that hold requests; that have been offered slots */
-    struct bal_outbox box;
+    struct bli_outbox box;
     struct bal_message out[]; /* of the box: a heartbeat for each peer, and others */
 };
 
 static inline struct station_job *job_at(const struct bal_station *s, uint32_t i) {
-    return (struct station_job *)bal_ledger_get(&s->ledger, i);
+    return (struct station_job *)bli_ledger_get(&s->ledger, i);
 }
 
 static inline bool has_slot(const struct station_job *j) {
@@ -142,61 +142,61 @@ static inline uint64_t heartbeat_interval_ns(const struct bal_station *s, uint32
 
 /* ---- station_block.c ---- */
 
-void bal_station_rebuild(struct bal_station *s);
+void bli_station_rebuild(struct bal_station *s);
 
 /* Sets of peers, after peers have come or gone. */
-void bal_station_rebuild_peer_sets(struct bal_station *s);
-/* A free row for a peer; BAL_NOBODY: none. */
-uint32_t bal_station_free_peer(const struct bal_station *s);
+void bli_station_rebuild_peer_sets(struct bal_station *s);
+/* A free row for a peer; BLI_NOBODY: none. */
+uint32_t bli_station_free_peer(const struct bal_station *s);
 /* It is no peer any longer. */
-void bal_station_remove_peer(struct bal_station *s, uint32_t number);
+void bli_station_remove_peer(struct bal_station *s, uint32_t number);
 
 /* ---- station_members.c ---- */
 
 /* A message of a sender that is not known. */
-enum bal_receipt bal_station_receive_unknown(struct bal_station *s, const struct bal_message *message);
+enum bal_receipt bli_station_receive_unknown(struct bal_station *s, const struct bal_message *message);
 /* A message of this peer was accepted. */
-void bal_station_peer_heard(struct bal_station *s, uint32_t number);
+void bli_station_peer_heard(struct bal_station *s, uint32_t number);
 /* A dispatcher has sent a challenge: the answer to our JOIN, if one was sent. */
-void bal_station_answer_challenge(struct bal_station *s, uint32_t number, uint64_t nonce);
+void bli_station_answer_challenge(struct bal_station *s, uint32_t number, uint64_t nonce);
 /* With each beat: forgets members that are silent, and asks to join where nothing is heard. */
-void bal_station_update_members(struct bal_station *s);
+void bli_station_update_members(struct bal_station *s);
 
 /* ---- station.c ---- */
 
-void bal_station_enter(struct bal_station *s, uint64_t now);
+void bli_station_enter(struct bal_station *s, uint64_t now);
 static inline void station_end(struct bal_station *s) {
     __atomic_store_n(&s->block->busy, 0, __ATOMIC_RELEASE);
 }
 /* Refuses those that have waited for too long; returns when the next one has. */
-uint64_t bal_station_refuse_overdue(struct bal_station *s);
+uint64_t bli_station_refuse_overdue(struct bal_station *s);
 /* Runs as many of those that wait as there are slots. */
-void bal_station_start_next(struct bal_station *s);
+void bli_station_start_next(struct bal_station *s);
 /* So many of those that wait, the least urgent and last ones, go to that station; returns how many, and
  * their tickets. */
-uint32_t bal_station_forward_waiting(struct bal_station *s, uint32_t amount, uint32_t lowest_rank,
+uint32_t bli_station_forward_waiting(struct bal_station *s, uint32_t amount, uint32_t lowest_rank,
                                      uint64_t target, uint64_t *tickets);
 
 /* ---- station_messages.c ---- */
 
-void bal_station_enqueue_message(struct bal_station *s, struct bal_message message);
+void bli_station_enqueue_message(struct bal_station *s, struct bal_message message);
 /* It has restarted, or has joined: it gets the present state. */
-void bal_station_reset_dispatcher(struct bal_station *s, uint32_t number);
+void bli_station_reset_dispatcher(struct bal_station *s, uint32_t number);
 /* The offers as they are now; a view for one call. */
-struct bal_offers bal_station_offers(struct bal_station *s);
+struct bli_offers bli_station_offers(struct bal_station *s);
 /* Offers slots that are free and not offered yet. */
-void bal_station_offer(struct bal_station *s);
+void bli_station_offer(struct bal_station *s);
 /* A slot that was offered has been taken by another request. The offer is withdrawn; the dispatcher that has
  * it learns this with the next heartbeat. As in the lab, the dispatcher of the next offer is drawn again. */
-void bal_station_retract_offers(struct bal_station *s);
+void bli_station_retract_offers(struct bal_station *s);
 /* A request of this dispatcher has come: it uses what it was offered. */
-void bal_station_use_offer(struct bal_station *s, uint64_t dispatcher);
+void bli_station_use_offer(struct bal_station *s, uint64_t dispatcher);
 /* A request has ended whose slot is meant for that dispatcher: offers the slot to it; or, when the slot was
  * offered with the response and is not free, sends it a message that says so. */
-void bal_station_offer_reserved_slot(struct bal_station *s, uint64_t reserved_for, uint64_t piggyback_seq);
+void bli_station_offer_reserved_slot(struct bal_station *s, uint64_t reserved_for, uint64_t piggyback_seq);
 /* The last request has left: sends STEAL to another station. */
-void bal_station_steal(struct bal_station *s);
+void bli_station_steal(struct bal_station *s);
 /* Something waits for an app that is not on. */
-void bal_station_request_start(struct bal_station *s);
+void bli_station_request_start(struct bal_station *s);
 
 #endif

@@ -78,7 +78,7 @@ static enum bal_code send_bytes(const struct exchange *x, const char *text, size
 }
 
 static enum bal_code send_request(const struct exchange *x, const struct target *target,
-                                  const struct bal_fetch_request *request, struct bal_error *err) {
+                                  const struct bli_fetch_request *request, struct bal_error *err) {
     char text[FETCH_HEAD], body[100] = "";
     if (request->body)
         snprintf(body, sizeof body, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
@@ -109,7 +109,7 @@ static enum bal_code make_room(struct exchange *x, struct bal_error *err) {
 
 /* Until the answer is complete. */
 static enum bal_code receive_response(struct exchange *x, struct bal_error *err) {
-    bal_http_response_init(&x->answer);
+    bli_http_response_init(&x->answer);
     while (x->answer.state != RESPONSE_DONE) {
         enum bal_code code = wait_for(x, POLLIN, err);
         code = code ? code : make_room(x, err);
@@ -120,11 +120,11 @@ static enum bal_code receive_response(struct exchange *x, struct bal_error *err)
             continue;
         if (n < 0)
             return bal_fail(err, BAL_E_IO, "%s", strerror(errno));
-        if (n == 0 && bal_http_response_finish(&x->answer))
+        if (n == 0 && bli_http_response_finish(&x->answer))
             break;
         if (n == 0)
             return bal_fail(err, BAL_E_IO, "the answer is not complete");
-        bal_http_response_parse(&x->answer, x->data + x->length, (size_t)n);
+        bli_http_response_parse(&x->answer, x->data + x->length, (size_t)n);
         x->length += (size_t)n;
         if (x->answer.state == RESPONSE_BAD)
             return bal_fail(err, BAL_E_FORMAT, "the answer is no HTTP");
@@ -133,28 +133,28 @@ static enum bal_code receive_response(struct exchange *x, struct bal_error *err)
 }
 
 /* What is behind the head. */
-static enum bal_code copy_body(struct exchange *x, struct bal_fetched *fetched, struct bal_error *err) {
+static enum bal_code copy_body(struct exchange *x, struct bli_fetched *fetched, struct bal_error *err) {
     x->data[x->length] = '\0';
     const char *end = memmem(x->data, x->length, "\r\n\r\n", 4);
     if (!end)
         return bal_fail(err, BAL_E_FORMAT, "the answer is no HTTP");
     const size_t head = (size_t)(end + 4 - x->data);
     memmove(x->data, x->data + head, x->length - head + 1);
-    *fetched = (struct bal_fetched){x->answer.status, x->data, x->length - head};
+    *fetched = (struct bli_fetched){x->answer.status, x->data, x->length - head};
     x->data = NULL;
     return BAL_OK;
 }
 
-enum bal_code bal_load_fetch(const struct target *target, const char *accept, double seconds,
-                             struct bal_fetched *fetched, struct bal_error *err) {
-    const struct bal_fetch_request request = {.method = "GET", .accept = accept};
-    return bal_load_send(target, &request, seconds, fetched, err);
+enum bal_code bli_load_fetch(const struct target *target, const char *accept, double seconds,
+                             struct bli_fetched *fetched, struct bal_error *err) {
+    const struct bli_fetch_request request = {.method = "GET", .accept = accept};
+    return bli_load_send(target, &request, seconds, fetched, err);
 }
 
-enum bal_code bal_load_send(const struct target *target, const struct bal_fetch_request *request,
-                            double seconds, struct bal_fetched *fetched, struct bal_error *err) {
+enum bal_code bli_load_send(const struct target *target, const struct bli_fetch_request *request,
+                            double seconds, struct bli_fetched *fetched, struct bal_error *err) {
     struct exchange x = {.fd = -1, .until = seconds_now() + seconds};
-    *fetched = (struct bal_fetched){0};
+    *fetched = (struct bli_fetched){0};
     enum bal_code code = connect_to(&x, target, err);
     code = code ? code : send_request(&x, target, request, err);
     code = code ? code : receive_response(&x, err);

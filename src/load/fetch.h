@@ -9,7 +9,7 @@
 
 enum { FETCH_MAX = 16 << 20 }; /* bytes of an answer; a longer one is refused */
 
-struct bal_fetched {
+struct bli_fetched {
     int status;
     char *body; /* terminated; the caller frees it */
     size_t length;
@@ -17,17 +17,17 @@ struct bal_fetched {
 
 /* Sends the request to a resolved target and waits at most so many seconds in all. Uses HTTP/1.0, so that
  * responses are not chunked. `accept` is the value of the header of that name. */
-enum bal_code bal_load_fetch(const struct target *target, const char *accept, double seconds,
-                             struct bal_fetched *fetched, struct bal_error *err);
+enum bal_code bli_load_fetch(const struct target *target, const char *accept, double seconds,
+                             struct bli_fetched *fetched, struct bal_error *err);
 
 /* The same for any method. */
-struct bal_fetch_request {
+struct bli_fetch_request {
     const char *method, *accept;
     const char *header; /* one more, "Name: value"; NULL: none */
     const char *body;   /* JSON; NULL: none */
 };
 enum { FETCH_HEAD = 8192 }; /* bytes of a head that is sent, at most */
-enum bal_code bal_load_send(const struct target *target, const struct bal_fetch_request *request,
-                            double seconds, struct bal_fetched *fetched, struct bal_error *err);
+enum bal_code bli_load_send(const struct target *target, const struct bli_fetch_request *request,
+                            double seconds, struct bli_fetched *fetched, struct bal_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-void bal_http_response_init(struct http_response *answer) {
+void bli_http_response_init(struct http_response *answer) {
     memset(answer, 0, offsetof(struct http_response, head));
     answer->id = UINT64_MAX;
 }
@@ -94,7 +94,7 @@ static enum http_response_state read_head(struct http_response *answer, const ch
         answer->keep = false;
     else if (status < 200) { /* there will be another one */
         const bool bodiless = answer->bodiless;
-        bal_http_response_init(answer);
+        bli_http_response_init(answer);
         answer->bodiless = bodiless;
         return RESPONSE_HEAD_STATE;
     }
@@ -171,7 +171,7 @@ static void parse_line_byte(struct http_response *answer, char c) {
     }
 }
 
-size_t bal_http_response_parse(struct http_response *answer, const char *data, size_t length) {
+size_t bli_http_response_parse(struct http_response *answer, const char *data, size_t length) {
     size_t done = 0;
     while (done < length && answer->state != RESPONSE_DONE && answer->state != RESPONSE_BAD) {
         switch (answer->state) {
@@ -197,7 +197,7 @@ size_t bal_http_response_parse(struct http_response *answer, const char *data, s
     return done;
 }
 
-bool bal_http_response_finish(struct http_response *answer) {
+bool bli_http_response_finish(struct http_response *answer) {
     if (answer->state == RESPONSE_BODY && answer->until_close)
         answer->state = RESPONSE_DONE;
     return answer->state == RESPONSE_DONE;

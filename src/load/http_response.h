@@ -35,13 +35,13 @@ struct http_response {
     char head[RESPONSE_HEAD + 1];
 };
 
-void bal_http_response_init(struct http_response *answer);
+void bli_http_response_init(struct http_response *answer);
 
 /* Parses received bytes; returns how many belong to this response. Afterwards the state is ANSWER_DONE,
  * ANSWER_BAD, or another one if more bytes are needed. */
-size_t bal_http_response_parse(struct http_response *answer, const char *data, size_t length);
+size_t bli_http_response_parse(struct http_response *answer, const char *data, size_t length);
 
 /* The connection has ended: is the answer complete? */
-bool bal_http_response_finish(struct http_response *answer);
+bool bli_http_response_finish(struct http_response *answer);
 
 #endif

@@ -43,12 +43,12 @@ struct link {
 };
 
 struct load_run {
-    const struct bal_load *load;
-    struct bal_load_result *result;
+    const struct bli_load *load;
+    struct bli_load_result *result;
     struct schedule schedule;
     struct request_tally tally;
-    struct target target[BAL_LOAD_TARGETS];
-    struct link *idle[BAL_LOAD_TARGETS];
+    struct target target[BLI_LOAD_TARGETS];
+    struct link *idle[BLI_LOAD_TARGETS];
     struct link *first, *last; /* under way */
     unsigned links, most;
     int epoll;
@@ -129,7 +129,7 @@ static const char *path_of(const struct load_run *run, const struct link *link) 
 /* The head; *body: bytes that follow it. */
 static size_t request_text(const struct load_run *run, const struct link *link, char text[REQUEST],
                            uint64_t *body) {
-    const struct bal_load *load = run->load;
+    const struct bli_load *load = run->load;
     const struct target *target = &run->target[link->target];
     const char *method = method_of(run, &link->request);
     size_t used = append_part(text, 0, method, strcspn(method, " "));
@@ -201,12 +201,12 @@ static void add_idle(struct load_run *run, struct link *link) {
 }
 
 /* A new connection, under way; NULL with *error set when it cannot be. */
-static struct link *open_link(struct load_run *run, unsigned target, enum bal_load_error *error) {
+static struct link *open_link(struct load_run *run, unsigned target, enum bli_load_error *error) {
     const struct target *to = &run->target[target];
     struct link *link = malloc(sizeof *link);
     const int fd = link ? socket(to->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1,
               on = 1;
-    *error = BAL_LOAD_NOWHERE;
+    *error = BLI_LOAD_NOWHERE;
     if (fd < 0) {
         free(link);
         return NULL;
@@ -216,7 +216,7 @@ static struct link *open_link(struct load_run *run, unsigned target, enum bal_lo
     run->links++;
     run->result->opened++;
     if (connect(fd, (const struct sockaddr *)&to->address, to->address_length) && errno != EINPROGRESS) {
-        *error = errno == ECONNREFUSED ? BAL_LOAD_REFUSED : BAL_LOAD_NOWHERE;
+        *error = errno == ECONNREFUSED ? BLI_LOAD_REFUSED : BLI_LOAD_NOWHERE;
         close_link(run, link);
         return NULL;
     }
@@ -237,9 +237,9 @@ static bool make_room(struct load_run *run) {
 
 static void resend_request(struct load_run *run, struct link *link);
 
-static void fail_request(struct load_run *run, struct link *link, enum bal_load_error error) {
+static void fail_request(struct load_run *run, struct link *link, enum bli_load_error error) {
     unlink_active(run, link);
-    bal_load_tally_error(&run->tally, &link->request, error, now_of(run));
+    bli_load_tally_error(&run->tally, &link->request, error, now_of(run));
     close_link(run, link);
 }
 
@@ -250,7 +250,7 @@ static void on_disconnect(struct load_run *run, struct link *link) {
     if (stale && !run->load->no_resend)
         resend_request(run, link);
     else
-        fail_request(run, link, BAL_LOAD_CLOSED);
+        fail_request(run, link, BLI_LOAD_CLOSED);
 }
 
 /* Sends what is left of the request, a chunk of its body at a time. */
@@ -275,7 +275,7 @@ static void send_rest(struct load_run *run, struct link *link) {
         watch_link(run, link, EPOLL_CTL_MOD, done ? EPOLLIN : EPOLLOUT | EPOLLIN);
 }
 
-static struct link *link_for(struct load_run *run, unsigned target, enum bal_load_error *error) {
+static struct link *link_for(struct load_run *run, unsigned target, enum bli_load_error *error) {
     struct link *link = run->idle[target];
     if (link && !run->load->fresh) {
         run->idle[target] = link->next_idle;
@@ -289,7 +289,7 @@ static void start_request(struct load_run *run, struct link *link, const struct 
                           struct link *before) {
     link->request = *request;
     link->sent = 0;
-    bal_http_response_init(&link->answer);
+    bli_http_response_init(&link->answer);
     link->answer.bodiless = is_method(method_of(run, request), "HEAD");
     insert_active_after(run, link, before);
     if (link->state == LINK_IDLE)
@@ -301,7 +301,7 @@ static void resend_request(struct load_run *run, struct link *link) {
     struct load_request request = link->request;
     request.resent = true;
     struct link *before = link->before;
-    enum bal_load_error error;
+    enum bli_load_error error;
     unlink_active(run, link);
     close_link(run, link);
     run->result->resent++;
@@ -309,7 +309,7 @@ static void resend_request(struct load_run *run, struct link *link) {
     if (link)
         start_request(run, link, &request, before);
     else
-        bal_load_tally_error(&run->tally, &request, error, now_of(run));
+        bli_load_tally_error(&run->tally, &request, error, now_of(run));
 }
 
 /* Sends the next request of the schedule; false when there is no connection to be had for it. */
@@ -324,22 +324,22 @@ static bool send_next(struct load_run *run, double now) {
         return false;
     }
     if (!run->held && request->time > run->held_until)
-        bal_load_tally_late(&run->tally, now - request->time);
+        bli_load_tally_late(&run->tally, now - request->time);
     else if (!run->held)
         run->result->held_back++;
-    enum bal_load_error error;
+    enum bli_load_error error;
     struct link *link = link_for(run, request->target, &error);
     run->result->sent += link != NULL;
     if (link)
         start_request(run, link, request, run->last);
     else
-        bal_load_tally_error(&run->tally, request, error, now);
+        bli_load_tally_error(&run->tally, request, error, now);
     return true;
 }
 
 static void schedule_next(struct load_run *run) {
     run->held = false;
-    run->pending = bal_load_schedule_next(&run->schedule, &run->next);
+    run->pending = bli_load_schedule_next(&run->schedule, &run->next);
     run->code = run->schedule.code ? run->schedule.code : run->code;
 }
 
@@ -351,7 +351,7 @@ static void send_due(struct load_run *run) {
             return;
         run->result->due += !run->held;
         if (now - run->next.time > run->load->timeout)
-            bal_load_tally_error(&run->tally, &run->next, BAL_LOAD_UNSENT, now);
+            bli_load_tally_error(&run->tally, &run->next, BLI_LOAD_UNSENT, now);
         else if (!send_next(run, now))
             return;
         run->result->lasted = run->next.time;
@@ -361,7 +361,7 @@ static void send_due(struct load_run *run) {
 
 static void expire_requests(struct load_run *run, double now) {
     while (run->first && now - run->first->request.time > run->load->timeout)
-        fail_request(run, run->first, BAL_LOAD_TIMEOUT);
+        fail_request(run, run->first, BLI_LOAD_TIMEOUT);
 }
 
 static void finish_answer(struct load_run *run, struct link *link, bool more) {
@@ -371,7 +371,7 @@ static void finish_answer(struct load_run *run, struct link *link, bool more) {
     unlink_active(run, link);
     run->result->strange += link->answer.id != UINT64_MAX && link->answer.id != link->request.number;
     run->result->drained = now;
-    if (!bal_load_tally_answer(&run->tally, &link->request, link->answer.status, now))
+    if (!bli_load_tally_answer(&run->tally, &link->request, link->answer.status, now))
         run->code = BAL_E_MEMORY;
     if (keep)
         add_idle(run, link);
@@ -385,19 +385,19 @@ static void read_response(struct load_run *run, struct link *link) {
         if (got < 0 && errno == EAGAIN)
             return;
         if (got <= 0) {
-            if (got == 0 && bal_http_response_finish(&link->answer))
+            if (got == 0 && bli_http_response_finish(&link->answer))
                 finish_answer(run, link, true);
             else
                 on_disconnect(run, link);
             return;
         }
-        const size_t used = bal_http_response_parse(&link->answer, run->input, (size_t)got);
+        const size_t used = bli_http_response_parse(&link->answer, run->input, (size_t)got);
         if (link->answer.state == RESPONSE_DONE) {
             finish_answer(run, link, used < (size_t)got);
             return;
         }
         if (link->answer.state == RESPONSE_BAD) {
-            fail_request(run, link, BAL_LOAD_MALFORMED);
+            fail_request(run, link, BLI_LOAD_MALFORMED);
             return;
         }
         if (got < INPUT)
@@ -410,7 +410,7 @@ static void on_connected(struct load_run *run, struct link *link) {
     socklen_t length = sizeof failed;
     getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &failed, &length);
     if (failed)
-        fail_request(run, link, failed == ECONNREFUSED ? BAL_LOAD_REFUSED : BAL_LOAD_NOWHERE);
+        fail_request(run, link, failed == ECONNREFUSED ? BLI_LOAD_REFUSED : BLI_LOAD_NOWHERE);
     else
         send_rest(run, link);
 }
@@ -438,7 +438,7 @@ static void on_event(struct load_run *run, struct link *link, uint32_t events) {
 /* ---- the loop ---- */
 
 static void show_progress(struct load_run *run, double now) {
-    const struct bal_load *load = run->load;
+    const struct bli_load *load = run->load;
     if (!load->progress || now - run->last_progress < 0.1)
         return;
     run->last_progress = now;
@@ -506,7 +506,7 @@ static void finish_run(struct load_run *run) {
         run->result->lasted =
             fmax(run->result->lasted,
                  isfinite(run->schedule.expected) && !run->load->requests ? run->schedule.expected : 0);
-    bal_load_tally_close(&run->tally);
+    bli_load_tally_close(&run->tally);
 }
 
 /* As many files as the system allows, if need be. */
@@ -523,8 +523,8 @@ static unsigned max_links(unsigned wanted) {
     return room < wanted ? (unsigned)room : wanted;
 }
 
-static enum bal_code run_init(struct load_run *run, const struct bal_load *load,
-                              struct bal_load_result *result, struct bal_error *err) {
+static enum bal_code run_init(struct load_run *run, const struct bli_load *load,
+                              struct bli_load_result *result, struct bal_error *err) {
     run->load = load;
     run->result = result;
     run->held_until = -1;
@@ -532,9 +532,9 @@ static enum bal_code run_init(struct load_run *run, const struct bal_load *load,
     memset(run->body, 'x', sizeof run->body);
     run->most = max_links(load->connections);
     for (size_t i = 0; i < load->urls; i++) {
-        enum bal_code code = bal_load_target_parse(&run->target[i], load->url[i], err);
+        enum bal_code code = bli_load_target_parse(&run->target[i], load->url[i], err);
         if (!code)
-            code = bal_load_target_resolve(&run->target[i], err);
+            code = bli_load_target_resolve(&run->target[i], err);
         if (code)
             return code;
     }
@@ -547,10 +547,10 @@ static enum bal_code run_init(struct load_run *run, const struct bal_load *load,
     if (run->epoll < 0)
         return bal_fail(err, BAL_E_IO, "epoll: %s", strerror(errno));
     prctl(PR_SET_TIMERSLACK, 1UL);
-    return bal_load_schedule_init(&run->schedule, load, err);
+    return bli_load_schedule_init(&run->schedule, load, err);
 }
 
-enum bal_code bal_load_run(const struct bal_load *load, struct bal_load_result *result,
+enum bal_code bli_load_run(const struct bli_load *load, struct bli_load_result *result,
                            struct bal_error *err) {
     memset(result, 0, sizeof *result);
     struct load_run *run = calloc(1, sizeof *run);
@@ -559,7 +559,7 @@ enum bal_code bal_load_run(const struct bal_load *load, struct bal_load_result *
     run->epoll = -1;
     enum bal_code code = run_init(run, load, result, err);
     if (!code) {
-        bal_load_tally_begin(&run->tally, load, result, run->schedule.expected);
+        bli_load_tally_begin(&run->tally, load, result, run->schedule.expected);
         run->start = clock_now();
         run->tag = (uint64_t)(1e6 * run->start);
         schedule_next(run);
@@ -570,7 +570,7 @@ enum bal_code bal_load_run(const struct bal_load *load, struct bal_load_result *
         if (code && !run->schedule.code)
             bal_fail(err, code, "%s", code == BAL_E_MEMORY ? "not enough memory" : strerror(errno));
     }
-    bal_load_schedule_fini(&run->schedule);
+    bli_load_schedule_fini(&run->schedule);
     if (run->epoll >= 0)
         close(run->epoll);
     free(run);

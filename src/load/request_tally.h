@@ -6,21 +6,21 @@
 #include "load/schedule.h"
 
 struct request_tally {
-    const struct bal_load *load;
-    struct bal_load_result *result;
+    const struct bli_load *load;
+    struct bli_load_result *result;
     double block;                                        /* its length in seconds */
-    double sum[BAL_LOAD_BLOCKS], count[BAL_LOAD_BLOCKS]; /* of good answers, by the intended time */
+    double sum[BLI_LOAD_BLOCKS], count[BLI_LOAD_BLOCKS]; /* of good answers, by the intended time */
     uint64_t failed;
 };
 
-void bal_load_tally_begin(struct request_tally *tally, const struct bal_load *load,
-                          struct bal_load_result *result, double expected);
+void bli_load_tally_begin(struct request_tally *tally, const struct bli_load *load,
+                          struct bli_load_result *result, double expected);
 /* The request was answered at `now`. Returns false without memory. */
-bool bal_load_tally_answer(struct request_tally *tally, const struct load_request *request, int status,
+bool bli_load_tally_answer(struct request_tally *tally, const struct load_request *request, int status,
                            double now);
-void bal_load_tally_error(struct request_tally *tally, const struct load_request *request,
-                          enum bal_load_error error, double now);
-void bal_load_tally_late(struct request_tally *tally, double late);
-void bal_load_tally_close(struct request_tally *tally);
+void bli_load_tally_error(struct request_tally *tally, const struct load_request *request,
+                          enum bli_load_error error, double now);
+void bli_load_tally_late(struct request_tally *tally, double late);
+void bli_load_tally_close(struct request_tally *tally);
 
 #endif

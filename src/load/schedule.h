@@ -15,24 +15,24 @@ struct load_request {
 };
 
 struct schedule {
-    const struct bal_load *load;
-    struct bal_arrival_source source;
+    const struct bli_load *load;
+    struct bli_arrival_source source;
     struct bal_rng thinning, classes, sizes, targets;
     double weights; /* of all URLs; 0: they are alike */
     double per_max; /* 1 / the largest value of the curve */
     double now;     /* the last possible arrival */
     uint64_t number;
-    struct bal_trace_cursor *cursor;
+    struct bli_trace_cursor *cursor;
     double expected;    /* how long it will last, about */
     enum bal_code code; /* set where the trace could not be read to its end */
     struct bal_error *err;
 };
 
-enum bal_code bal_load_schedule_init(struct schedule *schedule, const struct bal_load *load,
+enum bal_code bli_load_schedule_init(struct schedule *schedule, const struct bli_load *load,
                                      struct bal_error *err);
-void bal_load_schedule_fini(struct schedule *schedule);
+void bli_load_schedule_fini(struct schedule *schedule);
 
 /* The next request; false after the last. */
-bool bal_load_schedule_next(struct schedule *schedule, struct load_request *request);
+bool bli_load_schedule_next(struct schedule *schedule, struct load_request *request);
 
 #endif

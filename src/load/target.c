@@ -47,7 +47,7 @@ static bool split_host_port(const struct target *target, char host[TARGET_TEXT],
     return *host;
 }
 
-enum bal_code bal_load_target_parse(struct target *target, const char *url, struct bal_error *err) {
+enum bal_code bli_load_target_parse(struct target *target, const char *url, struct bal_error *err) {
     static const char scheme[] = "http://";
     if (strncmp(url, "https://", 8) == 0)
         return bal_fail(err, BAL_E_SYNTAX, "%.100s: TLS is not spoken here; http://HOST[:PORT][/PATH] is",
@@ -71,7 +71,7 @@ enum bal_code bal_load_target_parse(struct target *target, const char *url, stru
     return BAL_OK;
 }
 
-enum bal_code bal_load_target_resolve(struct target *target, struct bal_error *err) {
+enum bal_code bli_load_target_resolve(struct target *target, struct bal_error *err) {
     char host[TARGET_TEXT], port[PORT_TEXT];
     const bool right = split_host_port(target, host, port);
     assert(right);
@@ -87,7 +87,7 @@ enum bal_code bal_load_target_resolve(struct target *target, struct bal_error *e
     return BAL_OK;
 }
 
-enum bal_code bal_load_url_check(const char *url, struct bal_error *err) {
+enum bal_code bli_load_url_check(const char *url, struct bal_error *err) {
     struct target target;
-    return bal_load_target_parse(&target, url, err);
+    return bli_load_target_parse(&target, url, err);
 }

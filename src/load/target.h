@@ -17,9 +17,9 @@ struct target {
 };
 
 /* Reads http://HOST[:PORT][/PATH[?QUERY]]. */
-enum bal_code bal_load_target_parse(struct target *target, const char *url, struct bal_error *err);
+enum bal_code bli_load_target_parse(struct target *target, const char *url, struct bal_error *err);
 
 /* Looks its address up. */
-enum bal_code bal_load_target_resolve(struct target *target, struct bal_error *err);
+enum bal_code bli_load_target_resolve(struct target *target, struct bal_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <strings.h>
 
-static const struct bal_log_binding nothing_bound = {
+static const struct bli_log_binding nothing_bound = {
     .until = -1,
     .service = {.field = -1},
     .whole = {.field = -1},
@@ -23,13 +23,13 @@ static const struct bal_log_binding nothing_bound = {
 
 /* What is looked for, and in what. */
 struct column_search {
-    struct bal_log_format *format;
-    const struct bal_log_sample *sample;
-    const struct bal_log_field_names *words;
+    struct bli_log_format *format;
+    const struct bli_log_sample *sample;
+    const struct bli_log_field_names *words;
 };
 
-static struct bal_log_span span_of(const char *text) {
-    return (struct bal_log_span){text, strlen(text)};
+static struct bli_log_span span_of(const char *text) {
+    return (struct bli_log_span){text, strlen(text)};
 }
 
 static int find_usual(const struct column_search *search, const char *name) {
@@ -37,9 +37,9 @@ static int find_usual(const struct column_search *search, const char *name) {
 }
 
 /* The first word of a role that the format has; its field, -1 when there is none. */
-static int find_role(const struct column_search *search, enum bal_log_role role, const char **name) {
+static int find_role(const struct column_search *search, enum bli_log_role role, const char **name) {
     for (size_t i = 0; i < search->words->count; i++) {
-        const struct bal_log_field_name *word = &search->words->word[i];
+        const struct bli_log_field_name *word = &search->words->word[i];
         const int field = word->role == role ? find_usual(search, word->name) : -1;
         if (field >= 0 && name)
             *name = word->name;
@@ -49,7 +49,7 @@ static int find_role(const struct column_search *search, enum bal_log_role role,
     return -1;
 }
 
-static bool has_text(struct bal_log_span line, const char *text) {
+static bool has_text(struct bli_log_span line, const char *text) {
     const size_t length = strlen(text);
     for (size_t i = 0; i + length <= line.length; i++)
         if (strncasecmp(line.text + i, text, length) == 0)
@@ -65,25 +65,25 @@ static bool is_mentioned(const struct column_search *search, const char *name) {
     return false;
 }
 
-static void set_length(struct bal_log_length *length, int field, int unit, enum bal_log_shape shape,
+static void set_length(struct bli_log_length *length, int field, int unit, enum bli_log_shape shape,
                        const char *name) {
-    *length = (struct bal_log_length){
-        .field = field, .scale = {.unit = unit, .list = shape == BAL_LOG_THOUSANDTHS}, .shape = shape};
+    *length = (struct bli_log_length){
+        .field = field, .scale = {.unit = unit, .list = shape == BLI_LOG_THOUSANDTHS}, .shape = shape};
     snprintf(length->name, sizeof length->name, "%s", name);
 }
 
 /* A name whose unit is open may have an ending that gives it. */
-static bool find_with_ending(const struct column_search *search, const struct bal_log_field_name *word,
-                             struct bal_log_length *length) {
+static bool find_with_ending(const struct column_search *search, const struct bli_log_field_name *word,
+                             struct bli_log_length *length) {
     const char *ending;
     int unit;
-    for (size_t i = 0; (ending = bal_log_ending(i, &unit)); i++) {
-        char name[BAL_LOG_NAME];
+    for (size_t i = 0; (ending = bli_log_ending(i, &unit)); i++) {
+        char name[BLI_LOG_NAME];
         snprintf(name, sizeof name, "%s%s", word->name, ending);
         const int field = find_usual(search, name);
         if (field < 0)
             continue;
-        set_length(length, field, unit, BAL_LOG_ANY, name);
+        set_length(length, field, unit, BLI_LOG_ANY, name);
         return true;
     }
     return false;
@@ -91,28 +91,28 @@ static bool find_with_ending(const struct column_search *search, const struct ba
 
 /* Does a field whose name leaves its unit open have texts in it, and no length of time: the name of a service
  * rather than how long that took? */
-static bool is_text(const struct column_search *search, const struct bal_log_field_name *word, int field) {
-    const struct bal_log_scale scale = {.unit = BAL_LOG_S};
+static bool is_text(const struct column_search *search, const struct bli_log_field_name *word, int field) {
+    const struct bli_log_scale scale = {.unit = BLI_LOG_S};
     size_t texts = 0, lengths = 0;
-    for (size_t i = 0; word->unit == BAL_LOG_UNIT_OPEN && i < search->sample->count; i++) {
-        struct bal_log_span fields[BAL_LOG_FIELDS];
+    for (size_t i = 0; word->unit == BLI_LOG_UNIT_OPEN && i < search->sample->count; i++) {
+        struct bli_log_span fields[BLI_LOG_FIELDS];
         int64_t value, step;
         if (!search->format->kind->split(search->format, search->sample->line[i], fields))
             continue;
-        const struct bal_log_span text = fields[field];
-        if (!text.text || text.length == 0 || bal_log_is(text, "-"))
+        const struct bli_log_span text = fields[field];
+        if (!text.text || text.length == 0 || bli_log_is(text, "-"))
             continue;
         texts++;
-        lengths += bal_log_duration_read(text, scale, &value, &step);
+        lengths += bli_log_duration_read(text, scale, &value, &step);
     }
     return texts > 1 && lengths == 0;
 }
 
 /* The first length of a role that the format has. */
-static bool find_length(const struct column_search *search, enum bal_log_role role,
-                        struct bal_log_length *length) {
+static bool find_length(const struct column_search *search, enum bli_log_role role,
+                        struct bli_log_length *length) {
     for (size_t i = 0; i < search->words->count; i++) {
-        const struct bal_log_field_name *word = &search->words->word[i];
+        const struct bli_log_field_name *word = &search->words->word[i];
         if (word->role != role)
             continue;
         const int field = find_usual(search, word->name);
@@ -120,7 +120,7 @@ static bool find_length(const struct column_search *search, enum bal_log_role ro
             set_length(length, field, word->unit, word->shape, word->name);
             return true;
         }
-        if (word->unit == BAL_LOG_UNIT_OPEN && is_mentioned(search, word->name) &&
+        if (word->unit == BLI_LOG_UNIT_OPEN && is_mentioned(search, word->name) &&
             find_with_ending(search, word, length))
             return true;
     }
@@ -128,7 +128,7 @@ static bool find_length(const struct column_search *search, enum bal_log_role ro
 }
 
 /* Takes an ending such as ":ms" off; whether it was there. */
-static bool strip_ending(struct bal_log_span *name, const char *ending) {
+static bool strip_ending(struct bli_log_span *name, const char *ending) {
     const size_t length = strlen(ending);
     if (name->length <= length || memcmp(name->text + name->length - length, ending, length) != 0)
         return false;
@@ -136,12 +136,12 @@ static bool strip_ending(struct bal_log_span *name, const char *ending) {
     return true;
 }
 
-static enum bal_code fail_unknown(const struct column_search *search, struct bal_log_span name,
+static enum bal_code fail_unknown(const struct column_search *search, struct bli_log_span name,
                                   struct bal_error *err) {
     char list[256] = "";
     size_t used = 0;
-    struct bal_log_span other;
-    const struct bal_log_format *format = search->format;
+    struct bli_log_span other;
+    const struct bli_log_format *format = search->format;
     for (size_t i = 0; used < sizeof list && (other = format->kind->name(format, search->sample, i)).text;
          i++) {
         const int length = other.length < 40 ? (int)other.length : 40;
@@ -153,14 +153,14 @@ static enum bal_code fail_unknown(const struct column_search *search, struct bal
 }
 
 /* A field that the user has named, with or without the sign of its program; the sign is taken off. */
-static enum bal_code find_named(const struct column_search *search, struct bal_log_span *name, int *field,
+static enum bal_code find_named(const struct column_search *search, struct bli_log_span *name, int *field,
                                 struct bal_error *err) {
-    const struct bal_log_format *format = search->format;
+    const struct bli_log_format *format = search->format;
     *field = format->kind->find(search->format, *name, search->sample, false);
     const char *sign = search->words->sign;
     if (*field >= 0 || name->length < 2 || !*sign || name->text[0] != *sign)
         return *field >= 0 ? BAL_OK : fail_unknown(search, *name, err);
-    const struct bal_log_span rest = {name->text + 1, name->length - 1};
+    const struct bli_log_span rest = {name->text + 1, name->length - 1};
     *field = format->kind->find(search->format, rest, search->sample, false);
     if (*field < 0)
         return fail_unknown(search, *name, err);
@@ -169,70 +169,70 @@ static enum bal_code find_named(const struct column_search *search, struct bal_l
 }
 
 /* The unit that the ending of a name gives. */
-static int unit_of_ending(struct bal_log_span name) {
+static int unit_of_ending(struct bli_log_span name) {
     const char *ending;
     int unit;
-    for (size_t i = 0; (ending = bal_log_ending(i, &unit)); i++)
+    for (size_t i = 0; (ending = bli_log_ending(i, &unit)); i++)
         if (strip_ending(&name, ending))
             return unit;
-    return BAL_LOG_UNIT_OPEN;
+    return BLI_LOG_UNIT_OPEN;
 }
 
 /* NAME or NAME:ms, as the user has given it. */
 static enum bal_code find_given_length(const struct column_search *search, const char *given,
-                                       struct bal_log_length *length, struct bal_error *err) {
-    struct bal_log_span name = span_of(given);
+                                       struct bli_log_length *length, struct bal_error *err) {
+    struct bli_log_span name = span_of(given);
     const char *colon = strrchr(given, ':');
-    int unit = colon && colon > given ? bal_log_unit_of(span_of(colon + 1)) : BAL_LOG_UNIT_OPEN, field;
-    if (unit != BAL_LOG_UNIT_OPEN)
+    int unit = colon && colon > given ? bli_log_unit_of(span_of(colon + 1)) : BLI_LOG_UNIT_OPEN, field;
+    if (unit != BLI_LOG_UNIT_OPEN)
         name.length = (size_t)(colon - given);
     const enum bal_code code = find_named(search, &name, &field, err);
     if (code)
         return code;
-    const struct bal_log_field_name *word = bal_log_field_name_find(search->words, name);
+    const struct bli_log_field_name *word = bli_log_field_name_find(search->words, name);
     const bool known =
-        word && (word->role == BAL_LOG_SERVICE || word->role == BAL_LOG_WHOLE || word->role == BAL_LOG_AHEAD);
-    char text[BAL_LOG_NAME];
+        word && (word->role == BLI_LOG_SERVICE || word->role == BLI_LOG_WHOLE || word->role == BLI_LOG_AHEAD);
+    char text[BLI_LOG_NAME];
     snprintf(text, sizeof text, "%.*s", (int)name.length, name.text);
-    if (unit != BAL_LOG_UNIT_OPEN) { /* the user's unit has precedence over that of the table */
-        set_length(length, field, unit, BAL_LOG_ANY, text);
-        length->scale.list = known && word->shape == BAL_LOG_THOUSANDTHS;
+    if (unit != BLI_LOG_UNIT_OPEN) { /* the user's unit has precedence over that of the table */
+        set_length(length, field, unit, BLI_LOG_ANY, text);
+        length->scale.list = known && word->shape == BLI_LOG_THOUSANDTHS;
         length->said = true;
     } else if (known) {
         set_length(length, field, word->unit, word->shape, text);
     } else {
-        set_length(length, field, unit_of_ending(name), BAL_LOG_ANY, text);
+        set_length(length, field, unit_of_ending(name), BLI_LOG_ANY, text);
     }
     return BAL_OK;
 }
 
 /* A name that contains "service" means service only; one of the words means all that the proxy waited for. */
-static enum bal_log_covers covers_of(const struct column_search *search, const char *name) {
+static enum bli_log_covers covers_of(const struct column_search *search, const char *name) {
     if (strncasecmp(name, "service", 7) == 0)
-        return BAL_LOG_COVERS_SERVICE;
-    const struct bal_log_field_name *word = bal_log_field_name_find(search->words, span_of(name));
-    return word && word->role == BAL_LOG_SERVICE ? BAL_LOG_COVERS_SERVER : BAL_LOG_COVERS_REQUEST;
+        return BLI_LOG_COVERS_SERVICE;
+    const struct bli_log_field_name *word = bli_log_field_name_find(search->words, span_of(name));
+    return word && word->role == BLI_LOG_SERVICE ? BLI_LOG_COVERS_SERVER : BLI_LOG_COVERS_REQUEST;
 }
 
 /* A text that is no field may be an expression over fields. What is computed was not measured: only a time of
  * the whole request with a known unit tells how long ago the request came when its line was written. */
 static enum bal_code bind_expression(const struct column_search *search, const char *given,
-                                     struct bal_log_binding *binding, struct bal_error *err) {
-    enum bal_code code = bal_log_expression_parse(given, &binding->expression, err);
+                                     struct bli_log_binding *binding, struct bal_error *err) {
+    enum bal_code code = bli_log_expression_parse(given, &binding->expression, err);
     for (int i = 0; i < binding->expression.columns && !code; i++) {
-        struct bal_log_span name = binding->expression.column[i];
+        struct bli_log_span name = binding->expression.column[i];
         code = find_named(search, &name, &binding->expression_field[i], err);
     }
-    if (binding->whole.scale.unit == BAL_LOG_UNIT_OPEN)
+    if (binding->whole.scale.unit == BLI_LOG_UNIT_OPEN)
         binding->whole.field = -1;
-    binding->covers = BAL_LOG_COVERS_SERVICE;
+    binding->covers = BLI_LOG_COVERS_SERVICE;
     return code;
 }
 
 static bool is_expression(const struct column_search *search, const char *given) {
-    if (!given || !bal_log_expression_is_meant(given))
+    if (!given || !bli_log_expression_is_meant(given))
         return false;
-    struct bal_log_span name = span_of(given);
+    struct bli_log_span name = span_of(given);
     int field;
     return find_named(search, &name, &field, NULL) != BAL_OK;
 }
@@ -240,15 +240,15 @@ static bool is_expression(const struct column_search *search, const char *given)
 /* The service time, and the time of the whole request. A unit that was given for a field applies wherever it
  * is used. */
 static enum bal_code bind_lengths(const struct column_search *search, const char *given,
-                                  struct bal_log_binding *binding, struct bal_error *err) {
-    find_length(search, BAL_LOG_WHOLE, &binding->whole);
+                                  struct bli_log_binding *binding, struct bal_error *err) {
+    find_length(search, BLI_LOG_WHOLE, &binding->whole);
     if (is_expression(search, given))
         return bind_expression(search, given, binding, err);
     if (given) {
         const enum bal_code code = find_given_length(search, given, &binding->service, err);
         if (code)
             return code;
-    } else if (!find_length(search, BAL_LOG_SERVICE, &binding->service)) {
+    } else if (!find_length(search, BLI_LOG_SERVICE, &binding->service)) {
         binding->service = binding->whole;
     }
     if (binding->service.field == binding->whole.field)
@@ -257,11 +257,11 @@ static enum bal_code bind_lengths(const struct column_search *search, const char
     return BAL_OK;
 }
 
-static void bind_ahead(const struct column_search *search, bool given, struct bal_log_binding *binding) {
+static void bind_ahead(const struct column_search *search, bool given, struct bli_log_binding *binding) {
     int count = 0;
-    for (size_t i = 0; i < search->words->count && count < BAL_LOG_AHEADS; i++) {
-        const struct bal_log_field_name *word = &search->words->word[i];
-        const int field = word->role == BAL_LOG_AHEAD ? find_usual(search, word->name) : -1;
+    for (size_t i = 0; i < search->words->count && count < BLI_LOG_AHEADS; i++) {
+        const struct bli_log_field_name *word = &search->words->word[i];
+        const int field = word->role == BLI_LOG_AHEAD ? find_usual(search, word->name) : -1;
         if (field >= 0)
             set_length(&binding->ahead[count++], field, word->unit, word->shape, word->name);
     }
@@ -269,28 +269,28 @@ static void bind_ahead(const struct column_search *search, bool given, struct ba
 }
 
 /* Does a name that is not one of the words mean the beginning of a request? */
-static bool means_start(struct bal_log_span name) {
+static bool means_start(struct bli_log_span name) {
     return has_text(name, "start") || has_text(name, "begin") || has_text(name, "arrival");
 }
 
-static bool is_at_end(const struct column_search *search, struct bal_log_span name) {
-    const struct bal_log_field_name *word = bal_log_field_name_find(search->words, name);
-    if (word && (word->role == BAL_LOG_START || word->role == BAL_LOG_END))
-        return word->role == BAL_LOG_END;
+static bool is_at_end(const struct column_search *search, struct bli_log_span name) {
+    const struct bli_log_field_name *word = bli_log_field_name_find(search->words, name);
+    if (word && (word->role == BLI_LOG_START || word->role == BLI_LOG_END))
+        return word->role == BLI_LOG_END;
     return search->words->starts ? has_text(name, "{end:") : !means_start(name);
 }
 
-static enum bal_code bind_usual_time(const struct column_search *search, struct bal_log_binding *binding,
+static enum bal_code bind_usual_time(const struct column_search *search, struct bli_log_binding *binding,
                                      struct bal_error *err) {
     for (size_t i = 0; i < search->words->count; i++) {
-        const struct bal_log_field_name *word = &search->words->word[i];
-        if (word->role != BAL_LOG_START && word->role != BAL_LOG_END)
+        const struct bli_log_field_name *word = &search->words->word[i];
+        if (word->role != BLI_LOG_START && word->role != BLI_LOG_END)
             continue;
         binding->time = find_usual(search, word->name);
         if (binding->time < 0)
             continue;
-        binding->at_end = word->role == BAL_LOG_END;
-        binding->open = search->words == &bal_log_names_columns;
+        binding->at_end = word->role == BLI_LOG_END;
+        binding->open = search->words == &bli_log_names_columns;
         snprintf(binding->time_name, sizeof binding->time_name, "%s", word->name);
         return BAL_OK;
     }
@@ -298,10 +298,10 @@ static enum bal_code bind_usual_time(const struct column_search *search, struct 
 }
 
 static enum bal_code bind_time(const struct column_search *search, const char *given,
-                               struct bal_log_binding *binding, struct bal_error *err) {
+                               struct bli_log_binding *binding, struct bal_error *err) {
     if (!given)
         return bind_usual_time(search, binding, err);
-    struct bal_log_span name = span_of(given);
+    struct bli_log_span name = span_of(given);
     const bool start = strip_ending(&name, ":start");
     const bool end = !start && strip_ending(&name, ":end");
     const enum bal_code code = find_named(search, &name, &binding->time, err);
@@ -311,19 +311,19 @@ static enum bal_code bind_time(const struct column_search *search, const char *g
 }
 
 /* A computed service time does not lie between the arrival and the time of the line, unless it is said. */
-static void set_moment(const char *given, struct bal_log_binding *binding) {
-    struct bal_log_span name = span_of(given ? given : "");
+static void set_moment(const char *given, struct bli_log_binding *binding) {
+    struct bli_log_span name = span_of(given ? given : "");
     if (binding->expression.steps > 0 && binding->whole.field < 0 && !strip_ending(&name, ":end"))
         binding->at_end = binding->open = false;
 }
 
 /* If the log has the end as well as the start, they give how long the request took. */
-static enum bal_code bind_until(const struct column_search *search, struct bal_log_binding *binding,
+static enum bal_code bind_until(const struct column_search *search, struct bli_log_binding *binding,
                                 struct bal_error *err) {
     if (binding->expression.steps > 0)
         return BAL_OK;
     if (!binding->at_end && binding->whole.field < 0)
-        binding->until = find_role(search, BAL_LOG_END, NULL);
+        binding->until = find_role(search, BLI_LOG_END, NULL);
     if (binding->service.field >= 0 || binding->until >= 0)
         return BAL_OK;
     return bal_fail(err, BAL_E_UNKNOWN,
@@ -331,17 +331,17 @@ static enum bal_code bind_until(const struct column_search *search, struct bal_l
 }
 
 /* The class, by a field or by the path; and the path, if it is asked for. */
-static enum bal_code bind_class(const struct column_search *search, const struct bal_log_options *options,
-                                struct bal_log_binding *binding, struct bal_error *err) {
+static enum bal_code bind_class(const struct column_search *search, const struct bli_log_options *options,
+                                struct bli_log_binding *binding, struct bal_error *err) {
     if (options->high_pattern && options->high_field) {
-        struct bal_log_span name = span_of(options->high_field);
+        struct bli_log_span name = span_of(options->high_field);
         const enum bal_code code = find_named(search, &name, &binding->high, err);
         if (code)
             return code;
     }
     if (!options->path && options->kinds == 0 && !(options->high_pattern && !options->high_field))
         return BAL_OK;
-    binding->path = find_role(search, BAL_LOG_PATH, NULL);
+    binding->path = find_role(search, BLI_LOG_PATH, NULL);
     if (binding->path >= 0)
         return BAL_OK;
     return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like the path of a request%s",
@@ -352,30 +352,30 @@ static enum bal_code bind_class(const struct column_search *search, const struct
 }
 
 static enum bal_code bind_server(const struct column_search *search, const char *given,
-                                 struct bal_log_binding *binding, struct bal_error *err) {
+                                 struct bli_log_binding *binding, struct bal_error *err) {
     const char *name = "";
     if (given) {
-        struct bal_log_span span = span_of(given);
+        struct bli_log_span span = span_of(given);
         const enum bal_code code = find_named(search, &span, &binding->server, err);
         if (code)
             return code;
         name = span.text; /* it is the end of what was given */
     } else {
-        binding->server = find_role(search, BAL_LOG_SERVER, &name);
+        binding->server = find_role(search, BLI_LOG_SERVER, &name);
     }
     if (binding->server >= 0)
         snprintf(binding->server_text, sizeof binding->server_text, "%s%s", search->words->sign, name);
     return BAL_OK;
 }
 
-static enum bal_code bind_outcome(const struct column_search *search, const struct bal_log_options *options,
-                                  struct bal_log_binding *binding, struct bal_error *err) {
-    binding->slots = find_role(search, BAL_LOG_SLOTS, NULL);
-    binding->status = find_role(search, BAL_LOG_STATUS, NULL);
-    binding->statuses = find_role(search, BAL_LOG_STATUSES, NULL);
-    binding->state = find_role(search, BAL_LOG_STATE, NULL);
+static enum bal_code bind_outcome(const struct column_search *search, const struct bli_log_options *options,
+                                  struct bli_log_binding *binding, struct bal_error *err) {
+    binding->slots = find_role(search, BLI_LOG_SLOTS, NULL);
+    binding->status = find_role(search, BLI_LOG_STATUS, NULL);
+    binding->statuses = find_role(search, BLI_LOG_STATUSES, NULL);
+    binding->state = find_role(search, BLI_LOG_STATE, NULL);
     if (binding->state < 0) {
-        binding->state = find_role(search, BAL_LOG_FLAGS, NULL);
+        binding->state = find_role(search, BLI_LOG_FLAGS, NULL);
         binding->state_flags = binding->state >= 0;
     }
     if (options->status && binding->status < 0)
@@ -384,9 +384,9 @@ static enum bal_code bind_outcome(const struct column_search *search, const stru
 }
 
 static void describe_binding(const struct column_search *search, const char *given,
-                             struct bal_log_binding *binding) {
+                             struct bli_log_binding *binding) {
     const char *sign = search->words->sign;
-    const struct bal_log_length *service = &binding->service, *whole = &binding->whole;
+    const struct bli_log_length *service = &binding->service, *whole = &binding->whole;
     if (binding->expression.steps > 0)
         snprintf(binding->service_text, sizeof binding->service_text, "%.100s", given);
     else if (service->field < 0)
@@ -394,7 +394,7 @@ static void describe_binding(const struct column_search *search, const char *giv
                  "from the start of the request to its end");
     else
         snprintf(binding->service_text, sizeof binding->service_text, "%s%.50s (%s%s)%s", sign, service->name,
-                 bal_log_unit_text(service->scale.unit), service->scale.comma ? ", with decimal commas" : "",
+                 bli_log_unit_text(service->scale.unit), service->scale.comma ? ", with decimal commas" : "",
                  binding->less_ahead ? ", less what lies ahead of the server" : "");
     if (!binding->at_end)
         snprintf(binding->time_text, sizeof binding->time_text, "%s%.40s (start of the request)", sign,
@@ -405,8 +405,8 @@ static void describe_binding(const struct column_search *search, const char *giv
                  whole->field >= 0 ? sign : "", whole->field >= 0 ? whole->name : "the service time");
 }
 
-static enum bal_code bind_all(const struct column_search *search, const struct bal_log_options *options,
-                              struct bal_log_binding *binding, struct bal_error *err) {
+static enum bal_code bind_all(const struct column_search *search, const struct bli_log_options *options,
+                              struct bli_log_binding *binding, struct bal_error *err) {
     enum bal_code code = bind_lengths(search, options->service, binding, err);
     if (!code)
         code = bind_time(search, options->time, binding, err);
@@ -418,8 +418,8 @@ static enum bal_code bind_all(const struct column_search *search, const struct b
     if (code)
         return code;
     if (options->requests) {
-        binding->path = find_role(search, BAL_LOG_PATH, NULL);
-        binding->method = find_role(search, BAL_LOG_METHOD, NULL);
+        binding->path = find_role(search, BLI_LOG_PATH, NULL);
+        binding->method = find_role(search, BLI_LOG_METHOD, NULL);
     }
     bind_ahead(search, options->service != NULL, binding);
     if (options->servers)
@@ -429,21 +429,21 @@ static enum bal_code bind_all(const struct column_search *search, const struct b
     return code;
 }
 
-enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_options *options,
-                           const struct bal_log_sample *sample, struct bal_log_binding *binding,
+enum bal_code bli_log_bind(struct bli_log_format *format, const struct bli_log_options *options,
+                           const struct bli_log_sample *sample, struct bli_log_binding *binding,
                            struct bal_error *err) {
     *binding = nothing_bound;
     const struct column_search search = {format, sample, format->kind->words(format, sample)};
     enum bal_code code = bind_all(&search, options, binding, err);
     if (!code)
-        code = bal_log_infer_units(format, search.words, sample, binding, err);
+        code = bli_log_infer_units(format, search.words, sample, binding, err);
     if (!code)
         describe_binding(&search, options->service, binding);
     return code;
 }
 
-bool bal_log_bind_time(struct bal_log_format *format, const struct bal_log_sample *sample,
-                       struct bal_log_binding *binding) {
+bool bli_log_bind_time(struct bli_log_format *format, const struct bli_log_sample *sample,
+                       struct bli_log_binding *binding) {
     *binding = nothing_bound;
     const struct column_search search = {format, sample, format->kind->words(format, sample)};
     return bind_usual_time(&search, binding, NULL) == BAL_OK;

@@ -53,7 +53,7 @@ static bool read_plain_date(const char *text, int64_t *days) {
            count_days(read_digits(text, 4), read_digits(text + 5, 2), read_digits(text + 8, 2), days);
 }
 
-static bool read_date(struct bal_log_clock *clock, const char *text, size_t length) {
+static bool read_date(struct bli_log_clock *clock, const char *text, size_t length) {
     if (clock->length == length && memcmp(clock->date, text, length) == 0)
         return true;
     clock->length = 0;
@@ -66,7 +66,7 @@ static bool read_date(struct bal_log_clock *clock, const char *text, size_t leng
 
 /* .345: nanoseconds, and how many digits there are. */
 static const char *read_fraction(const char *at, const char *end, int64_t *nanoseconds, int *decimals) {
-    int64_t unit = BAL_LOG_SECOND, value = 0;
+    int64_t unit = BLI_LOG_SECOND, value = 0;
     int count = 0;
     for (; at < end && (unsigned char)(*at - '0') < 10; at++) {
         if (unit == 1)
@@ -82,10 +82,10 @@ static const char *read_fraction(const char *at, const char *end, int64_t *nanos
 
 /* Z, UTC, GMT, +01, +0100, +01:00, or nothing: seconds east of UTC. */
 static bool read_offset(const char *at, const char *end, int *seconds) {
-    const struct bal_log_span zone = {at, (size_t)(end - at)};
+    const struct bli_log_span zone = {at, (size_t)(end - at)};
     *seconds = 0;
-    if (zone.length == 0 || bal_log_is(zone, "Z") || bal_log_is(zone, "z") || bal_log_is(zone, "UTC") ||
-        bal_log_is(zone, "GMT"))
+    if (zone.length == 0 || bli_log_is(zone, "Z") || bli_log_is(zone, "z") || bli_log_is(zone, "UTC") ||
+        bli_log_is(zone, "GMT"))
         return true;
     if ((*at != '+' && *at != '-') || (zone.length != 3 && zone.length != 5 && zone.length != 6))
         return false;
@@ -99,7 +99,7 @@ static bool read_offset(const char *at, const char *end, int *seconds) {
 }
 
 /* 10:11:12.345 +0100 on the day of the clock. */
-static bool read_time_of_day(const struct bal_log_clock *clock, const char *at, const char *end,
+static bool read_time_of_day(const struct bli_log_clock *clock, const char *at, const char *end,
                              int64_t *time, int *decimals) {
     if (end - at < 8 || at[2] != ':' || at[5] != ':')
         return false;
@@ -117,20 +117,20 @@ static bool read_time_of_day(const struct bal_log_clock *clock, const char *at, 
     if (!read_offset(at, end, &offset))
         return false;
     const int64_t seconds = 86400 * clock->day + 3600 * hour + 60 * minute + second - offset;
-    if (seconds < 0 || seconds >= BAL_LOG_TIME_END / BAL_LOG_SECOND)
+    if (seconds < 0 || seconds >= BLI_LOG_TIME_END / BLI_LOG_SECOND)
         return false;
-    *time = seconds * BAL_LOG_SECOND + nanoseconds;
+    *time = seconds * BLI_LOG_SECOND + nanoseconds;
     return true;
 }
 
 /* Which unit a count since 1970 has shows in its size: 10^11 seconds are the year 5138, 10^11 milliseconds
  * were in 1973. */
 static bool read_epoch(const char *at, const char *end, int64_t *time, int *decimals) {
-    struct bal_log_decimal decimal;
-    if (bal_log_decimal_read(at, end, memchr(at, ',', (size_t)(end - at)) ? ',' : '.', &decimal) != end)
+    struct bli_log_decimal decimal;
+    if (bli_log_decimal_read(at, end, memchr(at, ',', (size_t)(end - at)) ? ',' : '.', &decimal) != end)
         return false;
     int64_t whole;
-    if (!bal_log_decimal_scale(&decimal, 0, &whole))
+    if (!bli_log_decimal_scale(&decimal, 0, &whole))
         return false;
     const int finer = whole < 100000000000         ? 0
                       : whole < 100000000000000    ? 3
@@ -138,10 +138,10 @@ static bool read_epoch(const char *at, const char *end, int64_t *time, int *deci
                                                    : 9;
     const int count = finer - decimal.exponent;
     *decimals = count < 0 ? 0 : count > 9 ? 9 : count;
-    return bal_log_decimal_scale(&decimal, 9 - finer, time) && *time < BAL_LOG_TIME_END;
+    return bli_log_decimal_scale(&decimal, 9 - finer, time) && *time < BLI_LOG_TIME_END;
 }
 
-static bool read_time(struct bal_log_clock *clock, const char *at, const char *end, int64_t *time,
+static bool read_time(struct bli_log_clock *clock, const char *at, const char *end, int64_t *time,
                       int *decimals) {
     while (at < end && (*at == ' ' || *at == '['))
         at++;
@@ -156,7 +156,7 @@ static bool read_time(struct bal_log_clock *clock, const char *at, const char *e
     return read_epoch(at, end, time, decimals);
 }
 
-bool bal_log_clock_read(struct bal_log_clock *clock, struct bal_log_span span, int64_t *time, int *decimals) {
+bool bli_log_clock_read(struct bli_log_clock *clock, struct bli_log_span span, int64_t *time, int *decimals) {
     if (span.length == clock->second_length && memcmp(span.text, clock->second, span.length) == 0) {
         *time = clock->time;
         *decimals = 0;

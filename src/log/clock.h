@@ -16,7 +16,7 @@
 
 /* A cache of the last date that was read, and of the last time in whole seconds: in a log the next one is
  * usually the same. Begins as all zero bytes. */
-struct bal_log_clock {
+struct bli_log_clock {
     char date[12];
     size_t length;
     int64_t day; /* since 1970-01-01 */
@@ -25,12 +25,12 @@ struct bal_log_clock {
     int64_t time;
 };
 
-#define BAL_LOG_SECOND INT64_C(1000000000)
+#define BLI_LOG_SECOND INT64_C(1000000000)
 /* Times must be earlier than this, in the year 2255, and not earlier than 1970. */
-#define BAL_LOG_TIME_END (INT64_C(9000000000) * BAL_LOG_SECOND)
+#define BLI_LOG_TIME_END (INT64_C(9000000000) * BLI_LOG_SECOND)
 
 /* Nanoseconds since 1970-01-01 00:00 UTC; decimals: how many the seconds have, 0 to 9. Returns whether it is
  * a time. */
-bool bal_log_clock_read(struct bal_log_clock *clock, struct bal_log_span span, int64_t *time, int *decimals);
+bool bli_log_clock_read(struct bli_log_clock *clock, struct bli_log_span span, int64_t *time, int *decimals);
 
 #endif

@@ -33,7 +33,7 @@ static const char *find_quote(const char *at, const char *end) {
 /* The length of a label such as rt=, 0 when there is none. */
 static size_t label_length(const char *at, const char *end) {
     size_t length = 0;
-    while (at + length < end && length < BAL_LOG_LABEL - 2 &&
+    while (at + length < end && length < BLI_LOG_LABEL - 2 &&
            (is_letter(at[length]) || (length > 0 && is_digit(at[length]))))
         length++;
     return length > 0 && at + length < end && at[length] == '=' ? length + 1 : 0;
@@ -48,9 +48,9 @@ static bool is_opened(const char *at, const char *end) {
 }
 
 /* The next column; *at moves behind it. False when it does not end. */
-static bool read_column(const char **at, const char *end, struct bal_log_style *style,
-                        struct bal_log_span *value) {
-    *style = (struct bal_log_style){0};
+static bool read_column(const char **at, const char *end, struct bli_log_style *style,
+                        struct bli_log_span *value) {
+    *style = (struct bli_log_style){0};
     const size_t label = label_length(*at, end);
     memcpy(style->label, *at, label);
     const char *start = *at + label, *stop;
@@ -65,12 +65,12 @@ static bool read_column(const char **at, const char *end, struct bal_log_style *
     } else {
         *at = stop = read_word(start, end);
     }
-    *value = (struct bal_log_span){start, (size_t)(stop - start)};
+    *value = (struct bli_log_span){start, (size_t)(stop - start)};
     return true;
 }
 
-bool bal_log_columns_read(struct bal_log_span rest, struct bal_log_layout *layout,
-                          struct bal_log_span *values) {
+bool bli_log_columns_read(struct bli_log_span rest, struct bli_log_layout *layout,
+                          struct bli_log_span *values) {
     const char *at = rest.text, *end = at + rest.length;
     while (end > at && end[-1] == ' ')
         end--;
@@ -80,7 +80,7 @@ bool bal_log_columns_read(struct bal_log_span rest, struct bal_log_layout *layou
             at++;
             continue;
         }
-        if (layout->count == BAL_LOG_COLUMNS ||
+        if (layout->count == BLI_LOG_COLUMNS ||
             !read_column(&at, end, &layout->style[layout->count], &values[layout->count]))
             return false;
         layout->count++;
@@ -88,7 +88,7 @@ bool bal_log_columns_read(struct bal_log_span rest, struct bal_log_layout *layou
     return true;
 }
 
-bool bal_log_layout_same(const struct bal_log_layout *a, const struct bal_log_layout *b) {
+bool bli_log_layout_same(const struct bli_log_layout *a, const struct bli_log_layout *b) {
     if (a->count != b->count)
         return false;
     for (size_t i = 0; i < a->count; i++)

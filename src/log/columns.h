@@ -5,23 +5,23 @@
 
 #include "log/span.h"
 
-enum { BAL_LOG_COLUMNS = 24, BAL_LOG_LABEL = 40 };
+enum { BLI_LOG_COLUMNS = 24, BLI_LOG_LABEL = 40 };
 
 /* How a column is written: rt="..." */
-struct bal_log_style {
-    char label[BAL_LOG_LABEL]; /* with its "=", or "" */
+struct bli_log_style {
+    char label[BLI_LOG_LABEL]; /* with its "=", or "" */
     char open, close;          /* quotes or brackets; 0: none */
 };
 
-struct bal_log_layout {
+struct bli_log_layout {
     size_t count;
-    struct bal_log_style style[BAL_LOG_COLUMNS];
+    struct bli_log_style style[BLI_LOG_COLUMNS];
 };
 
 /* The columns of a text, and their values; false if there are too many, or if a quote or bracket is not
  * closed. */
-bool bal_log_columns_read(struct bal_log_span text, struct bal_log_layout *layout,
-                          struct bal_log_span *values);
-bool bal_log_layout_same(const struct bal_log_layout *a, const struct bal_log_layout *b);
+bool bli_log_columns_read(struct bli_log_span text, struct bli_log_layout *layout,
+                          struct bli_log_span *values);
+bool bli_log_layout_same(const struct bli_log_layout *a, const struct bli_log_layout *b);
 
 #endif

@@ -22,7 +22,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { COLUMNS = BAL_LOG_COLUMNS, SHAPES = 16, TEXT = 2000 };
+enum { COLUMNS = BLI_LOG_COLUMNS, SHAPES = 16, TEXT = 2000 };
 
 enum looks { THOUSANDTHS, MOMENT, OWN_UNIT, NUMBER, WORD, LOOKS };
 
@@ -35,15 +35,15 @@ struct suffix_column {
     size_t numbers, dashes, fractions;
     bool list;
     double sum[LOOKS];
-    char name[BAL_LOG_NAME];
+    char name[BLI_LOG_NAME];
 };
 
 struct suffix {
-    const struct bal_log_sample *sample;
+    const struct bli_log_sample *sample;
     bool combined;
-    struct bal_log_format head;
-    struct bal_log_layout seen[SHAPES];
-    struct bal_log_layout layout; /* that of most lines */
+    struct bli_log_format head;
+    struct bli_log_layout seen[SHAPES];
+    struct bli_log_layout layout; /* that of most lines */
     struct suffix_column column[COLUMNS];
     size_t perhaps_server; /* 1 + the column that may name the server; 0: none */
 };
@@ -67,16 +67,16 @@ static bool is_number(const char *at, const char *end) {
 
 /* ---- taking lines apart ---- */
 
-static struct bal_log_span field_of(const struct suffix *suffix, const struct bal_log_span *fields,
+static struct bli_log_span field_of(const struct suffix *suffix, const struct bli_log_span *fields,
                                     const char *name) {
-    const struct bal_log_span span = {name, strlen(name)};
-    return fields[suffix->head.kind->find((struct bal_log_format *)&suffix->head, span, NULL, false)];
+    const struct bli_log_span span = {name, strlen(name)};
+    return fields[suffix->head.kind->find((struct bli_log_format *)&suffix->head, span, NULL, false)];
 }
 
 /* The client of a line and what is behind its head; false when the line has none. */
-static bool read_line(const struct suffix *suffix, struct bal_log_span line, struct bal_log_span *client,
-                      struct bal_log_span *rest) {
-    struct bal_log_span fields[BAL_LOG_FIELDS];
+static bool read_line(const struct suffix *suffix, struct bli_log_span line, struct bli_log_span *client,
+                      struct bli_log_span *rest) {
+    struct bli_log_span fields[BLI_LOG_FIELDS];
     if (!suffix->head.kind->split(&suffix->head, line, fields))
         return false;
     *client = field_of(suffix, fields, "%h");
@@ -84,23 +84,23 @@ static bool read_line(const struct suffix *suffix, struct bal_log_span line, str
     return true;
 }
 
-static bool read_rest(const struct suffix *suffix, struct bal_log_span line, struct bal_log_span *rest) {
-    struct bal_log_span client;
+static bool read_rest(const struct suffix *suffix, struct bli_log_span line, struct bli_log_span *rest) {
+    struct bli_log_span client;
     return read_line(suffix, line, &client, rest);
 }
 
 /* Finds the layout of most lines that have the head; false when there is none of more than half of all. */
 static bool find_layout(struct suffix *suffix) {
-    struct bal_log_layout *seen = suffix->seen;
+    struct bli_log_layout *seen = suffix->seen;
     size_t times[SHAPES] = {0}, count = 0, best = 0;
     for (size_t i = 0; i < suffix->sample->count; i++) {
-        struct bal_log_span rest, values[COLUMNS];
-        struct bal_log_layout layout = {0};
+        struct bli_log_span rest, values[COLUMNS];
+        struct bli_log_layout layout = {0};
         if (!read_rest(suffix, suffix->sample->line[i], &rest) ||
-            !bal_log_columns_read(rest, &layout, values))
+            !bli_log_columns_read(rest, &layout, values))
             continue;
         size_t at = 0;
-        while (at < count && !bal_log_layout_same(&seen[at], &layout))
+        while (at < count && !bli_log_layout_same(&seen[at], &layout))
             at++;
         if (at == SHAPES)
             continue;
@@ -133,7 +133,7 @@ static const char *read_number(const char *at, const char *end, size_t *whole, s
     return at;
 }
 
-static enum looks classify_line(struct bal_log_span value, double *number) {
+static enum looks classify_line(struct bli_log_span value, double *number) {
     size_t whole, decimals;
     const char *end = value.text + value.length, *stop = read_number(value.text, end, &whole, &decimals);
     if (whole == 0 || whole > 18)
@@ -142,14 +142,14 @@ static enum looks classify_line(struct bal_log_span value, double *number) {
     snprintf(digits, sizeof digits, "%.*s", (int)(stop - value.text), value.text);
     *number = strtod(digits, NULL);
     if (stop < end) {
-        const struct bal_log_span unit = {stop, (size_t)(end - stop)};
-        return bal_log_unit_of(unit) != BAL_LOG_UNIT_OPEN ? OWN_UNIT : WORD;
+        const struct bli_log_span unit = {stop, (size_t)(end - stop)};
+        return bli_log_unit_of(unit) != BLI_LOG_UNIT_OPEN ? OWN_UNIT : WORD;
     }
     return decimals != 3 ? NUMBER : whole == 10 ? MOMENT : THOUSANDTHS;
 }
 
 /* The first of a list that is there. */
-static struct bal_log_span first_of(struct bal_log_span value, bool *list) {
+static struct bli_log_span first_of(struct bli_log_span value, bool *list) {
     const char *at = value.text, *end = at + value.length;
     for (;;) {
         const char *stop = at;
@@ -157,17 +157,17 @@ static struct bal_log_span first_of(struct bal_log_span value, bool *list) {
             stop++;
         *list |= stop < end;
         if (stop == end || !(stop == at + 1 && *at == '-'))
-            return (struct bal_log_span){at, (size_t)(stop - at)};
+            return (struct bli_log_span){at, (size_t)(stop - at)};
         at = stop + (*stop == ',' ? 2 : 3);
         if (at >= end)
-            return (struct bal_log_span){value.text, 1};
+            return (struct bli_log_span){value.text, 1};
     }
 }
 
-static void add_value(struct suffix_column *column, struct bal_log_span value, double *number) {
+static void add_value(struct suffix_column *column, struct bli_log_span value, double *number) {
     *number = NAN;
     value = first_of(value, &column->list);
-    if (value.length == 0 || bal_log_is(value, "-")) {
+    if (value.length == 0 || bli_log_is(value, "-")) {
         column->dashes++;
         return;
     }
@@ -203,11 +203,11 @@ static double mean_of(const struct suffix_column *column) {
 static void classify_columns(struct suffix *suffix, size_t longer[COLUMNS][COLUMNS]) {
     const size_t count = suffix->layout.count;
     for (size_t line = 0; line < suffix->sample->count; line++) {
-        struct bal_log_span rest, values[COLUMNS];
-        struct bal_log_layout layout = {0};
+        struct bli_log_span rest, values[COLUMNS];
+        struct bli_log_layout layout = {0};
         double number[COLUMNS];
         if (!read_rest(suffix, suffix->sample->line[line], &rest) ||
-            !bal_log_columns_read(rest, &layout, values) || !bal_log_layout_same(&layout, &suffix->layout))
+            !bli_log_columns_read(rest, &layout, values) || !bli_log_layout_same(&layout, &suffix->layout))
             continue;
         for (size_t i = 0; i < count; i++)
             add_value(&suffix->column[i], values[i], &number[i]);
@@ -333,8 +333,8 @@ static enum bal_code name_times(struct suffix *suffix, size_t longer[COLUMNS][CO
 }
 
 /* "-" is none, "a, b : c" are three. */
-static size_t count_tries(struct bal_log_span value) {
-    if (value.length == 0 || bal_log_is(value, "-"))
+static size_t count_tries(struct bli_log_span value) {
+    if (value.length == 0 || bli_log_is(value, "-"))
         return 0;
     size_t count = 1;
     for (size_t i = 0; i + 2 < value.length; i++)
@@ -343,7 +343,7 @@ static size_t count_tries(struct bal_log_span value) {
 }
 
 /* Addresses of servers: each ends in a port, or is a socket of the machine. */
-static bool are_addresses(struct bal_log_span value) {
+static bool are_addresses(struct bli_log_span value) {
     const char *at = value.text, *end = at + value.length;
     while (at < end) {
         const char *stop = at;
@@ -363,7 +363,7 @@ static bool are_addresses(struct bal_log_span value) {
 
 /* Is it 10.0.0.1:80, [::1]:80 or unix:/path, as nginx writes servers? A name may be that of the host that was
  * asked for. */
-static bool is_numeric(struct bal_log_span value) {
+static bool is_numeric(struct bli_log_span value) {
     const char *end = value.text + value.length, *colon = memrchr(value.text, ':', value.length);
     if ((value.length > 5 && memcmp(value.text, "unix:", 5) == 0) || value.text[0] == '[')
         return true;
@@ -374,13 +374,13 @@ static bool is_numeric(struct bal_log_span value) {
 }
 
 /* An address of the line's client, with a port as systems give them to who connects? */
-static bool is_client(struct bal_log_span value, struct bal_log_span client) {
+static bool is_client(struct bli_log_span value, struct bli_log_span client) {
     enum { EPHEMERAL = 32768 };
     const char *colon = memrchr(value.text, ':', value.length);
     double port;
     return colon && (size_t)(colon - value.text) == client.length &&
            memcmp(value.text, client.text, client.length) == 0 &&
-           bal_number_parse(colon + 1, value.length - client.length - 1, &port) && port >= EPHEMERAL;
+           bli_number_parse(colon + 1, value.length - client.length - 1, &port) && port >= EPHEMERAL;
 }
 
 /* How a column matches the times of servers. Counts the lines with as many addresses as times; those of them
@@ -391,7 +391,7 @@ struct agreement {
     size_t lines, telling, again, foreign;
 };
 
-static bool is_seen(const struct bal_log_span *seen, size_t count, struct bal_log_span value) {
+static bool is_seen(const struct bli_log_span *seen, size_t count, struct bli_log_span value) {
     for (size_t i = 0; i < count; i++)
         if (seen[i].length == value.length && memcmp(seen[i].text, value.text, value.length) == 0)
             return true;
@@ -401,12 +401,12 @@ static bool is_seen(const struct bal_log_span *seen, size_t count, struct bal_lo
 /* times: the column of the times of servers; that of the addresses itself where there is none. */
 static struct agreement compare_columns(const struct suffix *suffix, size_t times, size_t column) {
     struct agreement agreement = {0};
-    struct bal_log_span seen[BAL_LOG_SAMPLE];
+    struct bli_log_span seen[BLI_LOG_SAMPLE];
     for (size_t line = 0; line < suffix->sample->count; line++) {
-        struct bal_log_span client, rest, values[COLUMNS];
-        struct bal_log_layout layout = {0};
+        struct bli_log_span client, rest, values[COLUMNS];
+        struct bli_log_layout layout = {0};
         if (!read_line(suffix, suffix->sample->line[line], &client, &rest) ||
-            !bal_log_columns_read(rest, &layout, values) || !bal_log_layout_same(&layout, &suffix->layout))
+            !bli_log_columns_read(rest, &layout, values) || !bli_log_layout_same(&layout, &suffix->layout))
             continue;
         const size_t tries = count_tries(values[times]);
         if (tries != count_tries(values[column]) || (tries > 0 && !are_addresses(values[column])))
@@ -463,22 +463,22 @@ static void name_servers(struct suffix *suffix) {
 
 static const char *head_of(const struct suffix *suffix, const char *program) {
     if (strcmp(program, "nginx") == 0)
-        return suffix->combined ? BAL_LOG_COMBINED : BAL_LOG_COMMON;
+        return suffix->combined ? BLI_LOG_COMBINED : BLI_LOG_COMMON;
     if (strcmp(program, "columns") == 0)
-        return suffix->combined ? BAL_LOG_COLUMNS_COMBINED : BAL_LOG_COLUMNS_COMMON;
-    return suffix->combined ? BAL_LOG_APACHE_COMBINED : BAL_LOG_APACHE_COMMON;
+        return suffix->combined ? BLI_LOG_COLUMNS_COMBINED : BLI_LOG_COLUMNS_COMMON;
+    return suffix->combined ? BLI_LOG_APACHE_COMBINED : BLI_LOG_APACHE_COMMON;
 }
 
 /* Writes the format in the language of the program and reads it. */
 static enum bal_code write_format(const struct suffix *suffix, const char *program,
-                                  struct bal_log_format *format, struct bal_error *err) {
+                                  struct bli_log_format *format, struct bal_error *err) {
     char text[TEXT];
     const bool directives = strcmp(program, "nginx") != 0 && strcmp(program, "columns") != 0;
     size_t used = (size_t)snprintf(text, sizeof text, "%s:%s", program, head_of(suffix, program));
     for (size_t i = 0; i < suffix->layout.count && used < sizeof text; i++) {
-        const struct bal_log_style *style = &suffix->layout.style[i];
+        const struct bli_log_style *style = &suffix->layout.style[i];
         const char open[] = {style->open, 0}, close[] = {style->close, 0};
-        char name[BAL_LOG_NAME + 20];
+        char name[BLI_LOG_NAME + 20];
         if (*suffix->column[i].name)
             snprintf(name, sizeof name, "%s%s", directives ? "" : "$", suffix->column[i].name);
         else
@@ -488,7 +488,7 @@ static enum bal_code write_format(const struct suffix *suffix, const char *progr
     }
     if (used >= sizeof text)
         return bal_fail(err, BAL_E_FORMAT, "too many columns behind the combined format");
-    const enum bal_code code = bal_log_pattern_new(text, format, err);
+    const enum bal_code code = bli_log_pattern_new(text, format, err);
     if (!code && suffix->perhaps_server > 0)
         snprintf(format->server, sizeof format->server, "column%zu", suffix->perhaps_server);
     return code;
@@ -516,24 +516,24 @@ static enum bal_code name_directive(struct suffix *suffix, const char *program, 
 }
 
 /* Numbers of an unknown program: each is tried, and exactly one must remain that has one reading only. */
-static enum bal_code try_each_number(struct suffix *suffix, struct bal_log_format *format,
+static enum bal_code try_each_number(struct suffix *suffix, struct bli_log_format *format,
                                      struct bal_error *err) {
     const enum bal_code code = write_format(suffix, "columns", format, err);
     if (code)
         return code;
-    char found[BAL_LOG_NAME] = "", list[200] = "";
+    char found[BLI_LOG_NAME] = "", list[200] = "";
     size_t fits = 0, numbers = 0, used = 0;
     struct bal_error last = {0};
     for (size_t i = 0; i < suffix->layout.count; i++) {
         const struct suffix_column *column = &suffix->column[i];
         if (column->looks != NUMBER && column->looks != OWN_UNIT && column->looks != THOUSANDTHS)
             continue;
-        char name[BAL_LOG_NAME];
+        char name[BLI_LOG_NAME];
         snprintf(name, sizeof name, "column%zu", i + 1);
-        struct bal_log_binding binding;
-        const struct bal_log_options options = {.service = name};
+        struct bli_log_binding binding;
+        const struct bli_log_options options = {.service = name};
         numbers++;
-        if (bal_log_bind(format, &options, suffix->sample, &binding, &last) == BAL_OK) {
+        if (bli_log_bind(format, &options, suffix->sample, &binding, &last) == BAL_OK) {
             snprintf(found, sizeof found, "%s", name);
             fits++;
         }
@@ -558,7 +558,7 @@ static enum bal_code try_each_number(struct suffix *suffix, struct bal_log_forma
 }
 
 static enum bal_code name_columns(struct suffix *suffix, const char *program, const char *service,
-                                  struct bal_log_format *format, struct bal_error *err) {
+                                  struct bli_log_format *format, struct bal_error *err) {
     size_t longer[COLUMNS][COLUMNS] = {{0}}, last;
     classify_columns(suffix, longer);
     if (program) {
@@ -578,19 +578,19 @@ static enum bal_code name_columns(struct suffix *suffix, const char *program, co
 }
 
 /* The common format, and nothing behind its number of bytes. */
-static bool is_plain_common(const struct bal_log_sample *sample) {
-    struct bal_log_format format;
-    const struct bal_log_span name = {"%b", 2};
-    struct bal_log_span fields[BAL_LOG_FIELDS];
+static bool is_plain_common(const struct bli_log_sample *sample) {
+    struct bli_log_format format;
+    const struct bli_log_span name = {"%b", 2};
+    struct bli_log_span fields[BLI_LOG_FIELDS];
     size_t count = 0;
-    if (!bal_log_pattern_new("apache:" BAL_LOG_APACHE_COMMON, &format, NULL)) {
+    if (!bli_log_pattern_new("apache:" BLI_LOG_APACHE_COMMON, &format, NULL)) {
         const int bytes = format.kind->find(&format, name, sample, false);
         for (size_t i = 0; i < sample->count; i++)
             count += format.kind->split(&format, sample->line[i], fields) &&
-                     (bal_log_is(fields[bytes], "-") ||
+                     (bli_log_is(fields[bytes], "-") ||
                       is_number(fields[bytes].text, fields[bytes].text + fields[bytes].length));
     }
-    bal_log_format_free(&format);
+    bli_log_format_free(&format);
     return 2 * count > sample->count;
 }
 
@@ -598,24 +598,24 @@ static bool is_plain_common(const struct bal_log_sample *sample) {
 static enum bal_code parse_head(struct suffix *suffix, struct bal_error *err) {
     for (int common = 0; common < 2; common++) {
         suffix->combined = !common;
-        const enum bal_code code = bal_log_pattern_new(common ? "apache:" BAL_LOG_APACHE_COMMON " %{rest}x"
-                                                              : "apache:" BAL_LOG_APACHE_COMBINED "%{rest}x",
+        const enum bal_code code = bli_log_pattern_new(common ? "apache:" BLI_LOG_APACHE_COMMON " %{rest}x"
+                                                              : "apache:" BLI_LOG_APACHE_COMBINED "%{rest}x",
                                                        &suffix->head, err);
         if (code)
             return code;
         if (find_layout(suffix))
             return BAL_OK;
-        bal_log_format_free(&suffix->head);
+        bli_log_format_free(&suffix->head);
     }
     return is_plain_common(suffix->sample)
                ? fail_untimed(err)
                : bal_fail(err, BAL_E_UNKNOWN, "the lines do not begin with the common format");
 }
 
-enum bal_code bal_log_combined_suffix_new(const struct bal_log_sample *sample, const char *program,
-                                          const char *service, struct bal_log_format *format,
+enum bal_code bli_log_combined_suffix_new(const struct bli_log_sample *sample, const char *program,
+                                          const char *service, struct bli_log_format *format,
                                           struct bal_error *err) {
-    *format = (struct bal_log_format){0};
+    *format = (struct bli_log_format){0};
     struct suffix *suffix = calloc(1, sizeof *suffix);
     if (!suffix)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for the first lines of a log");
@@ -623,7 +623,7 @@ enum bal_code bal_log_combined_suffix_new(const struct bal_log_sample *sample, c
     enum bal_code code = parse_head(suffix, err);
     if (!code)
         code = name_columns(suffix, program, service, format, err);
-    bal_log_format_free(&suffix->head);
+    bli_log_format_free(&suffix->head);
     free(suffix);
     return code;
 }

@@ -32,7 +32,7 @@ static bool is_digit(char c) {
 }
 
 /* Adds a digit if it fits; returns whether it did. */
-static bool add_digit(struct bal_log_decimal *decimal, char c) {
+static bool add_digit(struct bli_log_decimal *decimal, char c) {
     if (decimal->digits >= power_of_ten[18])
         return false;
     decimal->digits = 10 * decimal->digits + (uint64_t)(c - '0');
@@ -40,7 +40,7 @@ static bool add_digit(struct bal_log_decimal *decimal, char c) {
 }
 
 /* The part from "e" on; without digits it is no exponent, and nothing of it is read. */
-static const char *read_exponent(const char *text, const char *end, struct bal_log_decimal *decimal) {
+static const char *read_exponent(const char *text, const char *end, struct bli_log_decimal *decimal) {
     const char *at = text + 1;
     const bool negative = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');
@@ -53,9 +53,9 @@ static const char *read_exponent(const char *text, const char *end, struct bal_l
     return at;
 }
 
-const char *bal_log_decimal_read(const char *text, const char *end, char point,
-                                 struct bal_log_decimal *decimal) {
-    *decimal = (struct bal_log_decimal){0};
+const char *bli_log_decimal_read(const char *text, const char *end, char point,
+                                 struct bli_log_decimal *decimal) {
+    *decimal = (struct bli_log_decimal){0};
     const char *at = text;
     for (; at < end && is_digit(*at); at++)
         if (!add_digit(decimal, *at))
@@ -73,7 +73,7 @@ const char *bal_log_decimal_read(const char *text, const char *end, char point,
     return at < end && (*at == 'e' || *at == 'E') ? read_exponent(at, end, decimal) : at;
 }
 
-bool bal_log_decimal_scale(const struct bal_log_decimal *decimal, int power, int64_t *value) {
+bool bli_log_decimal_scale(const struct bli_log_decimal *decimal, int power, int64_t *value) {
     const int shift = decimal->exponent + power;
     uint64_t result = 0;
     if (decimal->digits == 0 || shift < -19) {
@@ -95,9 +95,9 @@ static const char *read_unit(const char *text, const char *end, int *power, int6
         const char *name;
         int power;
         int64_t factor;
-    } units[] = {{"ns", BAL_LOG_NS, 1}, {"us", BAL_LOG_US, 1},        {"\xc2\xb5s", BAL_LOG_US, 1},
-                 {"ms", BAL_LOG_MS, 1}, {"\xce\xbcs", BAL_LOG_US, 1}, {"s", BAL_LOG_S, 1},
-                 {"m", BAL_LOG_S, 60},  {"h", BAL_LOG_S, 3600}};
+    } units[] = {{"ns", BLI_LOG_NS, 1}, {"us", BLI_LOG_US, 1},        {"\xc2\xb5s", BLI_LOG_US, 1},
+                 {"ms", BLI_LOG_MS, 1}, {"\xce\xbcs", BLI_LOG_US, 1}, {"s", BLI_LOG_S, 1},
+                 {"m", BLI_LOG_S, 60},  {"h", BLI_LOG_S, 3600}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         const size_t length = strlen(units[i].name);
         if ((size_t)(end - text) >= length && memcmp(text, units[i].name, length) == 0) {
@@ -116,17 +116,17 @@ static const char *skip_blanks(const char *text, const char *end) {
 }
 
 /* The unit of the last digit of a number: at least a nanosecond, and at most some days. */
-static int64_t step_of(const struct bal_log_decimal *decimal, int power, int64_t factor) {
+static int64_t step_of(const struct bli_log_decimal *decimal, int power, int64_t factor) {
     const int last = decimal->exponent + power;
     return last <= 0 ? 1 : (int64_t)power_of_ten[last < 14 ? last : 14] * factor;
 }
 
 /* One number with its unit, added to *sum. Returns where it ends, NULL when it is none. */
-static const char *add_number(const char *text, const char *end, struct bal_log_scale scale, int64_t *sum,
+static const char *add_number(const char *text, const char *end, struct bli_log_scale scale, int64_t *sum,
                               int64_t *step, bool *has_unit) {
-    struct bal_log_decimal decimal;
+    struct bli_log_decimal decimal;
     const char point = scale.comma ? ',' : '.';
-    const char *at = bal_log_decimal_read(text, end, point, &decimal);
+    const char *at = bli_log_decimal_read(text, end, point, &decimal);
     if (!at)
         return NULL;
     int power = scale.unit;
@@ -134,7 +134,7 @@ static const char *add_number(const char *text, const char *end, struct bal_log_
     const char *unit = skip_blanks(at, end);
     const char *after = read_unit(unit, end, &power, &factor);
     *has_unit = after > unit;
-    if (!bal_log_decimal_scale(&decimal, power, &value) || __builtin_mul_overflow(value, factor, &value) ||
+    if (!bli_log_decimal_scale(&decimal, power, &value) || __builtin_mul_overflow(value, factor, &value) ||
         __builtin_add_overflow(*sum, value, sum) || *sum >= VALUE_MAX)
         return NULL;
     const int64_t own = step_of(&decimal, power, factor);
@@ -144,7 +144,7 @@ static const char *add_number(const char *text, const char *end, struct bal_log_
 
 /* Most are a few digits, perhaps with a point among them: "0.025", "312". False: it is, or may be, something
  * else. Nine characters in any unit are below 2^62: nothing overflows. */
-static inline bool read_plain(struct bal_log_span span, struct bal_log_scale scale, int64_t *nanoseconds,
+static inline bool read_plain(struct bli_log_span span, struct bli_log_scale scale, int64_t *nanoseconds,
                               int64_t *step) {
     const char *at = span.text, *end = at + span.length, *point = NULL;
     if (span.length == 0 || span.length > 9)
@@ -169,7 +169,7 @@ static inline bool read_plain(struct bal_log_span span, struct bal_log_scale sca
 }
 
 /* Any other form. */
-static __attribute__((noinline)) bool read_sum(struct bal_log_span span, struct bal_log_scale scale,
+static __attribute__((noinline)) bool read_sum(struct bli_log_span span, struct bli_log_scale scale,
                                                int64_t *nanoseconds, int64_t *step) {
     const char *end = span.text + span.length;
     int64_t sum = 0, finest = 0;
@@ -196,7 +196,7 @@ static __attribute__((noinline)) bool read_sum(struct bal_log_span span, struct 
     return any;
 }
 
-bool bal_log_duration_read(struct bal_log_span span, struct bal_log_scale scale, int64_t *nanoseconds,
+bool bli_log_duration_read(struct bli_log_span span, struct bli_log_scale scale, int64_t *nanoseconds,
                            int64_t *step) {
     return read_plain(span, scale, nanoseconds, step) || read_sum(span, scale, nanoseconds, step);
 }

@@ -8,31 +8,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct bal_log_decompressor;
+struct bli_log_decompressor;
 
 /* The input that is left, and the space that is left for the output. */
-struct bal_log_buffers {
+struct bli_log_buffers {
     const unsigned char *in;
     size_t in_left;
     unsigned char *out;
     size_t out_left;
 };
 
-enum bal_log_unpacked {
-    BAL_LOG_UNPACKED,  /* until input or space ran out */
-    BAL_LOG_DAMAGED,   /* what follows is no compressed data */
-    BAL_LOG_TOO_LARGE, /* more memory than 128 MiB would be needed */
-    BAL_LOG_NO_MEMORY,
+enum bli_log_unpacked {
+    BLI_LOG_UNPACKED,  /* until input or space ran out */
+    BLI_LOG_DAMAGED,   /* what follows is no compressed data */
+    BLI_LOG_TOO_LARGE, /* more memory than 128 MiB would be needed */
+    BLI_LOG_NO_MEMORY,
 };
 
 /* Recognises the compression by the first bytes of a file; NULL when there is none. path is for errors. */
-const char *bal_log_packed_name(const void *first, size_t size);
-enum bal_code bal_log_decompressor_new(const char *name, struct bal_log_decompressor **unpacker,
+const char *bli_log_packed_name(const void *first, size_t size);
+enum bal_code bli_log_decompressor_new(const char *name, struct bli_log_decompressor **unpacker,
                                        struct bal_error *err);
-void bal_log_decompressor_free(struct bal_log_decompressor *unpacker); /* NULL is allowed */
-enum bal_log_unpacked bal_log_decompress(struct bal_log_decompressor *unpacker,
-                                         struct bal_log_buffers *buffers);
+void bli_log_decompressor_free(struct bli_log_decompressor *unpacker); /* NULL is allowed */
+enum bli_log_unpacked bli_log_decompress(struct bli_log_decompressor *unpacker,
+                                         struct bli_log_buffers *buffers);
 /* Is it in the middle of a member? A file that ends there ends too early. */
-bool bal_log_decompressor_busy(const struct bal_log_decompressor *unpacker);
+bool bli_log_decompressor_busy(const struct bli_log_decompressor *unpacker);
 
 #endif

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bal_departures_fini(struct bal_departures *departures) {
+void bli_departures_fini(struct bli_departures *departures) {
     free(departures->leaves);
-    *departures = (struct bal_departures){0};
+    *departures = (struct bli_departures){0};
 }
 
 /* Most jobs leave among the last, so the search begins at the end. */
-static size_t insert_position(const struct bal_departures *departures, int64_t time) {
+static size_t insert_position(const struct bli_departures *departures, int64_t time) {
     size_t at = departures->end;
     for (unsigned steps = 0; at > departures->gone && departures->leaves[at - 1] > time; at--)
         if (++steps == 16)
@@ -29,12 +29,12 @@ static size_t insert_position(const struct bal_departures *departures, int64_t t
     return low;
 }
 
-size_t bal_departures_after(const struct bal_departures *departures, int64_t time) {
+size_t bli_departures_after(const struct bli_departures *departures, int64_t time) {
     return departures->end - insert_position(departures, time);
 }
 
-static bool make_room(struct bal_departures *departures) {
-    const size_t count = bal_departures_count(departures);
+static bool make_room(struct bli_departures *departures) {
+    const size_t count = bli_departures_count(departures);
     if (departures->gone > count) { /* more than half of it is of those that have left */
         memmove(departures->leaves, departures->leaves + departures->gone,
                 count * sizeof *departures->leaves);
@@ -52,7 +52,7 @@ static bool make_room(struct bal_departures *departures) {
     return true;
 }
 
-bool bal_departures_add(struct bal_departures *departures, int64_t leaves) {
+bool bli_departures_add(struct bli_departures *departures, int64_t leaves) {
     if (departures->end == departures->room && !make_room(departures))
         return false;
     const size_t at = insert_position(departures, leaves);

@@ -6,31 +6,31 @@
 #include "log/formats.h"
 
 /* A request without a service time is in the format too: it has "-" or -1 there, or nothing. */
-static bool is_in_format(enum bal_log_reason reason, const struct bal_log_entry *entry) {
-    const struct bal_log_span service = entry->service_text;
-    if (reason == BAL_LOG_NO_SERVICE)
+static bool is_in_format(enum bli_log_reason reason, const struct bli_log_entry *entry) {
+    const struct bli_log_span service = entry->service_text;
+    if (reason == BLI_LOG_NO_SERVICE)
         return service.length == 0 || service.text[0] == '-';
-    return reason == BAL_LOG_ZERO || reason == BAL_LOG_OK;
+    return reason == BLI_LOG_ZERO || reason == BLI_LOG_OK;
 }
 
 /* How many lines of the sample are in the format; none if not one of them has a service time. */
-static size_t count_read(const struct bal_log_format *format, const struct bal_log_binding *binding,
-                         const struct bal_log_sample *sample, size_t first) {
-    struct bal_log_clock clock = {0};
+static size_t count_read(const struct bli_log_format *format, const struct bli_log_binding *binding,
+                         const struct bli_log_sample *sample, size_t first) {
+    struct bli_log_clock clock = {0};
     size_t count = 0, without = 0;
     for (size_t i = first; i < sample->count; i++) {
-        struct bal_log_entry entry = {0};
-        const enum bal_log_reason reason =
-            bal_log_entry_read(format, binding, &clock, sample->line[i], &entry);
+        struct bli_log_entry entry = {0};
+        const enum bli_log_reason reason =
+            bli_log_entry_read(format, binding, &clock, sample->line[i], &entry);
         const bool fits = is_in_format(reason, &entry);
         count += fits;
-        without += fits && reason == BAL_LOG_NO_SERVICE;
+        without += fits && reason == BLI_LOG_NO_SERVICE;
     }
     return without < count ? count : 0;
 }
 
-static size_t count_split(struct bal_log_format *format, const struct bal_log_sample *sample) {
-    struct bal_log_span fields[BAL_LOG_FIELDS];
+static size_t count_split(struct bli_log_format *format, const struct bli_log_sample *sample) {
+    struct bli_log_span fields[BLI_LOG_FIELDS];
     size_t count = 0;
     for (size_t i = 0; i < sample->count; i++)
         count += format->kind->split(format, sample->line[i], fields);
@@ -39,26 +39,26 @@ static size_t count_split(struct bal_log_format *format, const struct bal_log_sa
 
 /* How many lines have a time where the format has it; for a format that has not the fields that are asked
  * for. */
-static size_t count_timed(struct bal_log_format *format, const struct bal_log_sample *sample) {
-    struct bal_log_binding binding;
-    if (!bal_log_bind_time(format, sample, &binding))
+static size_t count_timed(struct bli_log_format *format, const struct bli_log_sample *sample) {
+    struct bli_log_binding binding;
+    if (!bli_log_bind_time(format, sample, &binding))
         return 0;
-    struct bal_log_clock clock = {0};
-    struct bal_log_span fields[BAL_LOG_FIELDS];
+    struct bli_log_clock clock = {0};
+    struct bli_log_span fields[BLI_LOG_FIELDS];
     size_t count = 0;
     for (size_t i = 0; i < sample->count; i++) {
         int64_t time;
         int decimals;
         count += format->kind->split(format, sample->line[i], fields) && fields[binding.time].text &&
-                 bal_log_clock_read(&clock, fields[binding.time], &time, &decimals);
+                 bli_log_clock_read(&clock, fields[binding.time], &time, &decimals);
     }
     return count;
 }
 
 /* Most formats have nothing to do with a log: some of its lines, here and there, show that soon. */
-static bool fits_somewhere(const struct bal_log_format *format, const struct bal_log_sample *sample) {
+static bool fits_somewhere(const struct bli_log_format *format, const struct bli_log_sample *sample) {
     enum { TRIES = 40 };
-    struct bal_log_span fields[BAL_LOG_FIELDS];
+    struct bli_log_span fields[BLI_LOG_FIELDS];
     const size_t step = 1 + sample->count / TRIES;
     for (size_t i = 0; i < sample->count; i += step)
         if (format->kind->split(format, sample->line[i], fields))
@@ -68,16 +68,16 @@ static bool fits_somewhere(const struct bal_log_format *format, const struct bal
 
 /* A format with its fields, and how many lines it reads. */
 struct format_attempt {
-    struct bal_log_format format;
-    struct bal_log_binding binding;
+    struct bli_log_format format;
+    struct bli_log_binding binding;
     size_t read;
     bool most; /* of the lines */
     enum bal_code code;
     struct bal_error err;
 };
 
-static void try_one(const struct bal_log_format_entry *known, const struct bal_log_options *options,
-                    const struct bal_log_sample *sample, bool only, struct format_attempt *attempt) {
+static void try_one(const struct bli_log_format_entry *known, const struct bli_log_options *options,
+                    const struct bli_log_sample *sample, bool only, struct format_attempt *attempt) {
     *attempt = (struct format_attempt){0};
     attempt->code = known->make(known, sample, options->service, &attempt->format, &attempt->err);
     attempt->most = known->tells && attempt->code == BAL_E_FORMAT;
@@ -87,10 +87,10 @@ static void try_one(const struct bal_log_format_entry *known, const struct bal_l
         attempt->code = BAL_E_UNKNOWN;
         return;
     }
-    struct bal_log_options wanted = *options;
+    struct bli_log_options wanted = *options;
     if (!wanted.service && *attempt->format.service)
         wanted.service = attempt->format.service;
-    attempt->code = bal_log_bind(&attempt->format, &wanted, sample, &attempt->binding, &attempt->err);
+    attempt->code = bli_log_bind(&attempt->format, &wanted, sample, &attempt->binding, &attempt->err);
     const size_t lines = sample->count - known->header;
     if (attempt->code) {
         attempt->most = 2 * (known->sure ? count_split : count_timed)(&attempt->format, sample) > lines;
@@ -100,11 +100,11 @@ static void try_one(const struct bal_log_format_entry *known, const struct bal_l
     attempt->most = 2 * attempt->read > lines || lines == 0;
 }
 
-static enum bal_code fail_format(const char *path, const struct bal_log_options *options,
-                                 const struct bal_log_sample *sample, const char *name,
+static enum bal_code fail_format(const char *path, const struct bli_log_options *options,
+                                 const struct bli_log_sample *sample, const char *name,
                                  struct bal_error *err) {
     char first[80];
-    bal_log_show(sample->line[0], first, sizeof first);
+    bli_log_show(sample->line[0], first, sizeof first);
     if (options->service || options->time)
         return bal_fail(err, BAL_E_FORMAT,
                         "'%s' is in no known format in which '%.60s' is a %s; its first line is '%s'", path,
@@ -114,26 +114,26 @@ static enum bal_code fail_format(const char *path, const struct bal_log_options 
         err, BAL_E_FORMAT,
         "'%s' is not in a format that is known%s%s; its first line is '%s'; say what it is: one of %s,"
         " or the log_format or LogFormat itself",
-        path, name ? " as " : "", name ? name : "", first, bal_log_format_names());
+        path, name ? " as " : "", name ? name : "", first, bli_log_format_names());
 }
 
 static size_t count_named(const char *name) {
     size_t count = 0;
-    for (size_t i = 0; i < bal_log_format_count; i++)
-        count += strcmp(bal_log_formats[i].name, name) == 0;
+    for (size_t i = 0; i < bli_log_format_count; i++)
+        count += strcmp(bli_log_formats[i].name, name) == 0;
     return count;
 }
 
 /* Tries the formats of a name, or all; a name with one format needs no lines to be sure. */
-static enum bal_code choose_format(const char *path, const struct bal_log_options *options, const char *name,
-                                   const struct bal_log_sample *sample, struct format_attempt *best,
+static enum bal_code choose_format(const char *path, const struct bli_log_options *options, const char *name,
+                                   const struct bli_log_sample *sample, struct format_attempt *best,
                                    struct bal_error *err) {
     struct bal_error first = {0}; /* why the first that reads the lines has not the fields that are asked for
                                    */
     const bool only = name && count_named(name) == 1;
     bool found = false;
-    for (size_t i = 0; i < bal_log_format_count; i++) {
-        const struct bal_log_format_entry *known = &bal_log_formats[i];
+    for (size_t i = 0; i < bli_log_format_count; i++) {
+        const struct bli_log_format_entry *known = &bli_log_formats[i];
         if (name ? strcmp(known->name, name) != 0 : known->named)
             continue;
         struct format_attempt attempt;
@@ -142,11 +142,11 @@ static enum bal_code choose_format(const char *path, const struct bal_log_option
         if (attempt.code && (attempt.most || only || attempt.code == BAL_E_MEMORY) && !first.code)
             first = attempt.err;
         if (wins && found)
-            bal_log_format_free(&best->format);
+            bli_log_format_free(&best->format);
         if (wins)
             *best = attempt;
         else
-            bal_log_format_free(&attempt.format);
+            bli_log_format_free(&attempt.format);
         found |= wins;
     }
     if (found)
@@ -156,18 +156,18 @@ static enum bal_code choose_format(const char *path, const struct bal_log_option
     return fail_format(path, options, sample, name, err);
 }
 
-enum bal_code bal_log_detect(const char *path, const struct bal_log_options *options,
-                             const struct bal_log_sample *sample, struct bal_log_format *format,
-                             struct bal_log_binding *binding, struct bal_error *err) {
-    *format = (struct bal_log_format){0};
+enum bal_code bli_log_detect(const char *path, const struct bli_log_options *options,
+                             const struct bli_log_sample *sample, struct bli_log_format *format,
+                             struct bli_log_binding *binding, struct bal_error *err) {
+    *format = (struct bli_log_format){0};
     const char *wanted = options->format ? options->format : "auto";
     if (strcmp(wanted, "nginx") == 0)
         wanted = "combined";
     const bool known = strcmp(wanted, "auto") == 0 || count_named(wanted) > 0;
     if (!known) {
-        enum bal_code code = bal_log_pattern_new(wanted, format, err);
+        enum bal_code code = bli_log_pattern_new(wanted, format, err);
         if (!code)
-            code = bal_log_bind(format, options, sample, binding, err);
+            code = bli_log_bind(format, options, sample, binding, err);
         if (!code || code == BAL_E_SYNTAX || !err)
             return code;
         const struct bal_error cause = *err;

@@ -7,8 +7,8 @@
 
 /* Finds the format of a file, path, from its first lines, and which fields to use. options->format may name a
  * family of formats or give a pattern. The caller frees the format, also after an error. */
-enum bal_code bal_log_detect(const char *path, const struct bal_log_options *options,
-                             const struct bal_log_sample *sample, struct bal_log_format *format,
-                             struct bal_log_binding *binding, struct bal_error *err);
+enum bal_code bli_log_detect(const char *path, const struct bli_log_options *options,
+                             const struct bli_log_sample *sample, struct bli_log_format *format,
+                             struct bli_log_binding *binding, struct bal_error *err);
 
 #endif

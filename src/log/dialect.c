@@ -10,7 +10,7 @@ static bool is_word(char c) {
 }
 
 /* After the $: name or {name}. */
-static const char *read_variable(const char *at, struct bal_log_span *name) {
+static const char *read_variable(const char *at, struct bli_log_span *name) {
     const bool braces = *at == '{';
     at += braces;
     name->text = at;
@@ -23,7 +23,7 @@ static const char *read_variable(const char *at, struct bal_log_span *name) {
 }
 
 /* Of the formats that are known: a name may have a second part, as in client:port. */
-static const char *read_field(const char *at, struct bal_log_span *name) {
+static const char *read_field(const char *at, struct bli_log_span *name) {
     name->text = at;
     while (is_word(*at) || (*at == ':' && is_word(at[1])))
         at++;
@@ -32,7 +32,7 @@ static const char *read_field(const char *at, struct bal_log_span *name) {
 }
 
 /* Behind the %: modifiers, {argument}, a letter. The % is part of the name. */
-static const char *read_directive(const char *at, struct bal_log_span *name) {
+static const char *read_directive(const char *at, struct bli_log_span *name) {
     name->text = at - 1;
     at += strspn(at, "<>!,0123456789");
     if (*at == '{') {
@@ -51,10 +51,10 @@ static const char *read_directive(const char *at, struct bal_log_span *name) {
 
 /* Behind the %: how to quote, a width, {argument}, a code of one to four letters. The name is the code alone;
  * seconds and their thousandths, as one number, are one field. */
-static const char *read_squid(const char *at, struct bal_log_span *name) {
+static const char *read_squid(const char *at, struct bli_log_span *name) {
     static const char seconds[] = "ts.%03tu";
     if (strncmp(at, seconds, sizeof seconds - 1) == 0) {
-        *name = (struct bal_log_span){"ts.tu", 5};
+        *name = (struct bli_log_span){"ts.tu", 5};
         return at + sizeof seconds - 1;
     }
     at += strspn(at, "\"'[#/");
@@ -76,7 +76,7 @@ static const char *read_squid(const char *at, struct bal_log_span *name) {
 }
 
 /* Behind the %: NAME%, NAME(argument)%, NAME(argument):length%. */
-static const char *read_operator(const char *at, struct bal_log_span *name) {
+static const char *read_operator(const char *at, struct bli_log_span *name) {
     name->text = at;
     while (isupper((unsigned char)*at) || isdigit((unsigned char)*at) || *at == '_')
         at++;
@@ -89,23 +89,23 @@ static const char *read_operator(const char *at, struct bal_log_span *name) {
     return name->length > 0 && *at == '%' ? at + 1 : NULL;
 }
 
-static const struct bal_log_dialect dialects[] = {
-    {"nginx", &bal_log_names_nginx, '$', read_variable},
-    {"apache", &bal_log_names_apache, '%', read_directive},
-    {"varnish", &bal_log_names_varnish, '%', read_directive},
-    {"lighttpd", &bal_log_names_lighttpd, '%', read_directive},
-    {"tomcat", &bal_log_names_tomcat, '%', read_directive},
-    {"squid", &bal_log_names_squid, '%', read_squid},
-    {"envoy", &bal_log_names_envoy, '%', read_operator},
-    {"directives", &bal_log_names_percent, '%', read_directive}, /* of Apache or one of those that follow it
+static const struct bli_log_dialect dialects[] = {
+    {"nginx", &bli_log_names_nginx, '$', read_variable},
+    {"apache", &bli_log_names_apache, '%', read_directive},
+    {"varnish", &bli_log_names_varnish, '%', read_directive},
+    {"lighttpd", &bli_log_names_lighttpd, '%', read_directive},
+    {"tomcat", &bli_log_names_tomcat, '%', read_directive},
+    {"squid", &bli_log_names_squid, '%', read_squid},
+    {"envoy", &bli_log_names_envoy, '%', read_operator},
+    {"directives", &bli_log_names_percent, '%', read_directive}, /* of Apache or one of those that follow it
                                                                   */
-    {"columns", &bal_log_names_columns, '$', read_field},
-    {"alb", &bal_log_names_alb, '$', read_field},
-    {"elb", &bal_log_names_elb, '$', read_field},
-    {"traefik", &bal_log_names_traefik, '$', read_field},
+    {"columns", &bli_log_names_columns, '$', read_field},
+    {"alb", &bli_log_names_alb, '$', read_field},
+    {"elb", &bli_log_names_elb, '$', read_field},
+    {"traefik", &bli_log_names_traefik, '$', read_field},
 };
 
-const struct bal_log_dialect *bal_log_dialect_named(const char *name) {
+const struct bli_log_dialect *bli_log_dialect_named(const char *name) {
     size_t i = 0;
     while (strcmp(dialects[i].name, name) != 0)
         i++;
@@ -238,7 +238,7 @@ static bool has_variable(const char *text) {
 }
 
 static bool has_operator(const char *text) {
-    struct bal_log_span name;
+    struct bli_log_span name;
     for (const char *at = strchr(text, '%'); at; at = strchr(at + 1, '%'))
         if (isupper((unsigned char)at[1]) && isupper((unsigned char)at[2]) && read_operator(at + 1, &name))
             return true;
@@ -277,7 +277,7 @@ static void drop_newline(char *text) {
     text[length] = 0;
 }
 
-const struct bal_log_dialect *bal_log_dialect_of(const char *given, char **text) {
+const struct bli_log_dialect *bli_log_dialect_of(const char *given, char **text) {
     given = skip_blanks(given);
     *text = malloc(strlen(given) + 1);
     if (!*text)
@@ -290,5 +290,5 @@ const struct bal_log_dialect *bal_log_dialect_of(const char *given, char **text)
         name = guess_dialect(given);
     }
     drop_newline(*text);
-    return bal_log_dialect_named(name);
+    return bli_log_dialect_named(name);
 }

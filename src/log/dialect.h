@@ -7,17 +7,17 @@
 #include "ballast/error.h"
 #include "log/field_names.h"
 
-struct bal_log_dialect {
+struct bli_log_dialect {
     const char *name; /* "nginx": a text may say so, "nginx:$msec ..." */
-    const struct bal_log_field_names *words;
+    const struct bli_log_field_names *words;
     char sign; /* the character that begins a variable */
     /* Reads the variable after the sign. Returns where it ends, NULL when it is not one. */
-    const char *(*read)(const char *at, struct bal_log_span *name);
+    const char *(*read)(const char *at, struct bli_log_span *name);
 };
 
 /* Finds the language of a text, and extracts the format itself if the text is a whole directive from a
  * configuration. *text is to be freed; NULL when memory is short. */
-const struct bal_log_dialect *bal_log_dialect_of(const char *given, char **text);
-const struct bal_log_dialect *bal_log_dialect_named(const char *name); /* it must exist */
+const struct bli_log_dialect *bli_log_dialect_of(const char *given, char **text);
+const struct bli_log_dialect *bli_log_dialect_named(const char *name); /* it must exist */
 
 #endif

@@ -9,7 +9,7 @@
 static const int64_t ZERO_STEP_MAX = 10000000;
 
 /* Of "GET /a/b?c HTTP/1.1" or "https://host/a/b?c": /a/b. */
-static struct bal_log_span cut_path(struct bal_log_span request) {
+static struct bli_log_span cut_path(struct bli_log_span request) {
     const char *at = request.text, *end = at + request.length;
     if (at < end && *at != '/') {
         const char *blank = memchr(at, ' ', (size_t)(end - at));
@@ -21,24 +21,24 @@ static struct bal_log_span cut_path(struct bal_log_span request) {
         at = slash ? slash : at;
     }
     const char *query = memchr(at, '?', (size_t)(end - at));
-    return (struct bal_log_span){at, (size_t)((query ? query : end) - at)};
+    return (struct bli_log_span){at, (size_t)((query ? query : end) - at)};
 }
 
-static struct bal_log_span text_of(const struct bal_log_span *fields, int field) {
-    return field >= 0 ? fields[field] : (struct bal_log_span){0};
+static struct bli_log_span text_of(const struct bli_log_span *fields, int field) {
+    return field >= 0 ? fields[field] : (struct bli_log_span){0};
 }
 
 /* A length of time; -1 when the log does not have it. */
-static int64_t read_length(const struct bal_log_span *fields, const struct bal_log_length *length) {
+static int64_t read_length(const struct bli_log_span *fields, const struct bli_log_length *length) {
     int64_t value, step;
-    const struct bal_log_span text = text_of(fields, length->field);
-    return text.text && bal_log_duration_read(text, length->scale, &value, &step) ? value : -1;
+    const struct bli_log_span text = text_of(fields, length->field);
+    return text.text && bli_log_duration_read(text, length->scale, &value, &step) ? value : -1;
 }
 
 /* The time between the arrival and the server; -1 when the log lacks a part of it. */
-static int64_t read_ahead(const struct bal_log_span *fields, const struct bal_log_binding *binding) {
+static int64_t read_ahead(const struct bli_log_span *fields, const struct bli_log_binding *binding) {
     int64_t sum = binding->ahead[0].field >= 0 ? 0 : -1;
-    for (int i = 0; i < BAL_LOG_AHEADS && binding->ahead[i].field >= 0; i++) {
+    for (int i = 0; i < BLI_LOG_AHEADS && binding->ahead[i].field >= 0; i++) {
         const int64_t length = read_length(fields, &binding->ahead[i]);
         if (length < 0)
             return -1;
@@ -48,9 +48,9 @@ static int64_t read_ahead(const struct bal_log_span *fields, const struct bal_lo
 }
 
 /* A server that has not answered when the client or the proxy gave up was occupied until then. */
-static bool use_whole_time(struct bal_log_entry *entry) {
+static bool use_whole_time(struct bli_log_entry *entry) {
     entry->unanswered =
-        bal_log_names_server(entry->server) && entry->whole > 0 && entry->ahead < entry->whole;
+        bli_log_names_server(entry->server) && entry->whole > 0 && entry->ahead < entry->whole;
     entry->service = entry->whole - (entry->ahead > 0 ? entry->ahead : 0);
     return entry->unanswered;
 }
@@ -63,15 +63,15 @@ static int64_t step_of_unit(int unit) {
 }
 
 static int64_t step_of_clock(int decimals) {
-    return step_of_unit(BAL_LOG_S - decimals);
+    return step_of_unit(BLI_LOG_S - decimals);
 }
 
 /* The service time as logged, and the unit of its last digit; false when the log does not have it. */
-static bool read_logged(const struct bal_log_span *fields, const struct bal_log_binding *binding,
-                        struct bal_log_entry *entry) {
+static bool read_logged(const struct bli_log_span *fields, const struct bli_log_binding *binding,
+                        struct bli_log_entry *entry) {
     if (binding->expression.steps > 0) {
         entry->step = 1;
-        return bal_log_expression_value(&binding->expression, fields, binding->expression_field,
+        return bli_log_expression_value(&binding->expression, fields, binding->expression_field,
                                         &entry->service);
     }
     if (binding->service.field < 0) { /* from the start to the end */
@@ -80,7 +80,7 @@ static bool read_logged(const struct bal_log_span *fields, const struct bal_log_
         return entry->whole >= 0;
     }
     if (!entry->service_text.text ||
-        !bal_log_duration_read(entry->service_text, binding->service.scale, &entry->logged_ns, &entry->step))
+        !bli_log_duration_read(entry->service_text, binding->service.scale, &entry->logged_ns, &entry->step))
         return false;
     entry->service = entry->logged_ns;
     if (binding->service.field == binding->whole.field)
@@ -92,26 +92,26 @@ static bool read_logged(const struct bal_log_span *fields, const struct bal_log_
     return entry->ahead >= 0; /* else it did not get to a server */
 }
 
-static enum bal_log_reason read_service(const struct bal_log_span *fields,
-                                        const struct bal_log_binding *binding, struct bal_log_entry *entry) {
+static enum bli_log_reason read_service(const struct bli_log_span *fields,
+                                        const struct bli_log_binding *binding, struct bli_log_entry *entry) {
     entry->unanswered = entry->zero = false;
     entry->logged_ns = -1;
     entry->step = 0;
     if (!read_logged(fields, binding, entry)) {
         const bool computed = binding->expression.steps > 0;
-        return !computed && use_whole_time(entry) ? BAL_LOG_OK : BAL_LOG_NO_SERVICE;
+        return !computed && use_whole_time(entry) ? BLI_LOG_OK : BLI_LOG_NO_SERVICE;
     }
     entry->zero = entry->service == 0;
     if (entry->zero && entry->step > ZERO_STEP_MAX)
-        return BAL_LOG_ZERO;
+        return BLI_LOG_ZERO;
     if (entry->zero) /* what is rounded to 0 lies between 0 and half a step */
         entry->service = entry->step >= 4 ? entry->step / 4 : 1;
-    return BAL_LOG_OK;
+    return BLI_LOG_OK;
 }
 
 /* How long the whole request took: as logged, or from the start to the end; -1 when neither is there. */
-static int64_t read_whole(const struct bal_log_span *fields, const struct bal_log_binding *binding,
-                          struct bal_log_clock *clock, const struct bal_log_entry *entry) {
+static int64_t read_whole(const struct bli_log_span *fields, const struct bli_log_binding *binding,
+                          struct bli_log_clock *clock, const struct bli_log_entry *entry) {
     if (binding->until < 0) {
         if (binding->whole.field == binding->service.field)
             return -1; /* it is read already */
@@ -119,22 +119,22 @@ static int64_t read_whole(const struct bal_log_span *fields, const struct bal_lo
     }
     int64_t end;
     int decimals;
-    const struct bal_log_span until = fields[binding->until];
-    return until.text && bal_log_clock_read(clock, until, &end, &decimals) && end >= entry->time
+    const struct bli_log_span until = fields[binding->until];
+    return until.text && bli_log_clock_read(clock, until, &end, &decimals) && end >= entry->time
                ? end - entry->time
                : -1;
 }
 
-enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
-                                       const struct bal_log_binding *binding, struct bal_log_clock *clock,
-                                       struct bal_log_span line, struct bal_log_entry *entry) {
-    struct bal_log_span fields[BAL_LOG_FIELDS];
+enum bli_log_reason bli_log_entry_read(const struct bli_log_format *format,
+                                       const struct bli_log_binding *binding, struct bli_log_clock *clock,
+                                       struct bli_log_span line, struct bli_log_entry *entry) {
+    struct bli_log_span fields[BLI_LOG_FIELDS];
     if (!format->kind->split(format, line, fields))
-        return BAL_LOG_MALFORMED;
-    const struct bal_log_span time = fields[binding->time];
+        return BLI_LOG_MALFORMED;
+    const struct bli_log_span time = fields[binding->time];
     entry->service_text = text_of(fields, binding->service.field);
-    if (!time.text || !bal_log_clock_read(clock, time, &entry->time, &entry->decimals))
-        return BAL_LOG_NO_TIME;
+    if (!time.text || !bli_log_clock_read(clock, time, &entry->time, &entry->decimals))
+        return BLI_LOG_NO_TIME;
     entry->whole = read_whole(fields, binding, clock, entry);
     entry->ahead = read_ahead(fields, binding);
     entry->server = text_of(fields, binding->server);
@@ -142,8 +142,8 @@ enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
     entry->status = text_of(fields, binding->status);
     entry->statuses = text_of(fields, binding->statuses);
     entry->state = text_of(fields, binding->state);
-    const enum bal_log_reason reason = read_service(fields, binding, entry);
-    if (reason != BAL_LOG_OK)
+    const enum bli_log_reason reason = read_service(fields, binding, entry);
+    if (reason != BLI_LOG_OK)
         return reason;
     entry->guessed = binding->at_end && entry->whole < 0;
     entry->before = !binding->at_end ? 0 : entry->guessed ? entry->service : entry->whole;
@@ -152,5 +152,5 @@ enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
     if (entry->path.text)
         entry->path = cut_path(entry->path);
     entry->class = binding->high >= 0 ? fields[binding->high] : entry->path;
-    return BAL_LOG_OK;
+    return BLI_LOG_OK;
 }

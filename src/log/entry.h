@@ -6,7 +6,7 @@
 #include "log/bind.h"
 #include "log/clock.h"
 
-struct bal_log_entry {
+struct bli_log_entry {
     int64_t time;      /* as it stands in the log */
     int decimals;      /* of its seconds */
     int64_t service;   /* > 0 */
@@ -18,16 +18,16 @@ struct bal_log_entry {
     bool zero;       /* the log has 0: shorter than its resolution */
     bool guessed;    /* the log has no total time: the service time is used instead */
     bool unanswered; /* the log has no service time, but a server had the request until it ended */
-    struct bal_log_span path; /* of the request, without its query; NULL when the log does not have it */
-    struct bal_log_span request, method; /* as they stand in the log; NULL when it does not have them */
-    struct bal_log_span class;           /* the text that gives the class; NULL when there is none */
-    struct bal_log_span service_text;    /* set whenever the line is in the format */
-    struct bal_log_span server, slots, status, statuses, state; /* NULL when there is none */
+    struct bli_log_span path; /* of the request, without its query; NULL when the log does not have it */
+    struct bli_log_span request, method; /* as they stand in the log; NULL when it does not have them */
+    struct bli_log_span class;           /* the text that gives the class; NULL when there is none */
+    struct bli_log_span service_text;    /* set whenever the line is in the format */
+    struct bli_log_span server, slots, status, statuses, state; /* NULL when there is none */
 };
 
-/* BAL_LOG_OK when all is well, else the reason why the line gives no job. */
-enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
-                                       const struct bal_log_binding *binding, struct bal_log_clock *clock,
-                                       struct bal_log_span line, struct bal_log_entry *entry);
+/* BLI_LOG_OK when all is well, else the reason why the line gives no job. */
+enum bli_log_reason bli_log_entry_read(const struct bli_log_format *format,
+                                       const struct bli_log_binding *binding, struct bli_log_clock *clock,
+                                       struct bli_log_span line, struct bli_log_entry *entry);
 
 #endif

@@ -8,19 +8,19 @@
 
 struct parser {
     const char *text, *at;
-    struct bal_log_expression *to;
+    struct bli_log_expression *to;
     struct bal_error *err;
     int depth;
 };
 
-bool bal_log_expression_is_meant(const char *text) {
+bool bli_log_expression_is_meant(const char *text) {
     return strpbrk(text, "*/+(") != NULL;
 }
 
 static bool fail_at(const struct parser *parser, const char *at, const char *what) {
     char text[100], place[30];
-    bal_log_show((struct bal_log_span){parser->text, strlen(parser->text)}, text, sizeof text);
-    bal_log_show((struct bal_log_span){at, strlen(at)}, place, sizeof place);
+    bli_log_show((struct bli_log_span){parser->text, strlen(parser->text)}, text, sizeof text);
+    bli_log_show((struct bli_log_span){at, strlen(at)}, place, sizeof place);
     if (*at)
         bal_fail(parser->err, BAL_E_SYNTAX, "'%s', at '%s': %s", text, place, what);
     else
@@ -29,12 +29,12 @@ static bool fail_at(const struct parser *parser, const char *at, const char *wha
 }
 
 static void skip_blanks(struct parser *parser) {
-    while (bal_log_is_blank(*parser->at))
+    while (bli_log_is_blank(*parser->at))
         parser->at++;
 }
 
-static bool add_step(struct parser *parser, struct bal_log_expression_step step) {
-    if (parser->to->steps == BAL_LOG_EXPRESSION_STEPS)
+static bool add_step(struct parser *parser, struct bli_log_expression_step step) {
+    if (parser->to->steps == BLI_LOG_EXPRESSION_STEPS)
         return fail_at(parser, parser->at, "too long; at most 64 values and operations are understood");
     parser->to->step[parser->to->steps++] = step;
     return true;
@@ -49,13 +49,13 @@ static bool is_name(char c) {
 }
 
 /* Nanoseconds of a unit; 0 when it is none. */
-static double unit_of(struct bal_log_span name) {
+static double unit_of(struct bli_log_span name) {
     static const struct {
         const char *name;
         double nanoseconds;
     } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 6e10}, {"h", 3.6e12}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (bal_log_is(name, units[i].name))
+        if (bli_log_is(name, units[i].name))
             return units[i].nanoseconds;
     return 0;
 }
@@ -65,11 +65,11 @@ static bool parse_number(struct parser *parser, int *power) {
     const char *start = parser->at, *end = start;
     while (is_digit(*end) || *end == '.')
         end++;
-    struct bal_log_decimal decimal;
-    if (bal_log_decimal_read(start, end, '.', &decimal) != end)
+    struct bli_log_decimal decimal;
+    if (bli_log_decimal_read(start, end, '.', &decimal) != end)
         return fail_at(parser, start, "not a number such as 25, 0.2 or 25ms");
     double value = (double)decimal.digits * pow(10, decimal.exponent);
-    struct bal_log_span unit = {end, 0};
+    struct bli_log_span unit = {end, 0};
     while (is_name(unit.text[unit.length]))
         unit.length++;
     *power = unit.length > 0;
@@ -77,27 +77,27 @@ static bool parse_number(struct parser *parser, int *power) {
         return fail_at(parser, end, "not a unit of time; ns, us, ms, s, min and h are");
     value *= *power ? unit_of(unit) : 1;
     parser->at = end + unit.length;
-    return add_step(parser, (struct bal_log_expression_step){.operation = '0', .value = value});
+    return add_step(parser, (struct bli_log_expression_step){.operation = '0', .value = value});
 }
 
-static bool same_name(struct bal_log_span a, struct bal_log_span b) {
+static bool same_name(struct bli_log_span a, struct bli_log_span b) {
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-static bool add_column(struct parser *parser, struct bal_log_span name) {
-    struct bal_log_expression *to = parser->to;
+static bool add_column(struct parser *parser, struct bli_log_span name) {
+    struct bli_log_expression *to = parser->to;
     int column = 0;
     while (column < to->columns && !same_name(name, to->column[column]))
         column++;
-    if (column == BAL_LOG_EXPRESSION_COLUMNS)
+    if (column == BLI_LOG_EXPRESSION_COLUMNS)
         return fail_at(parser, name.text, "too many columns; at most 8 can be used");
     to->column[column] = name;
     to->columns += column == to->columns;
-    return add_step(parser, (struct bal_log_expression_step){.operation = 'c', .column = column});
+    return add_step(parser, (struct bli_log_expression_step){.operation = 'c', .column = column});
 }
 
 static bool parse_column(struct parser *parser) {
-    struct bal_log_span name = {parser->at, 0};
+    struct bli_log_span name = {parser->at, 0};
     if (*parser->at == '"') {
         const char *quote = strchr(++name.text, '"');
         if (!quote || quote == name.text)
@@ -122,7 +122,7 @@ static bool parse_value(struct parser *parser, int *power) {
     *power = 0;
     if (*start != '(')
         return is_digit(*start) || *start == '.' ? parse_number(parser, power) : parse_column(parser);
-    if (++parser->depth > BAL_LOG_EXPRESSION_DEPTH)
+    if (++parser->depth > BLI_LOG_EXPRESSION_DEPTH)
         return fail_at(parser, start, "too many parentheses inside each other");
     parser->at++;
     if (!parse_sum(parser, power))
@@ -147,7 +147,7 @@ static bool parse_product(struct parser *parser, int *power) {
         if (!parse_value(parser, &other))
             return false;
         *power += operation == '*' ? other : -other;
-        if (!add_step(parser, (struct bal_log_expression_step){.operation = operation}))
+        if (!add_step(parser, (struct bli_log_expression_step){.operation = operation}))
             return false;
     }
 }
@@ -167,14 +167,14 @@ static bool parse_sum(struct parser *parser, int *power) {
         if (other != *power)
             return fail_at(parser, start,
                            "a time and a number cannot be added; give both a unit, as in 25ms");
-        if (!add_step(parser, (struct bal_log_expression_step){.operation = *start}))
+        if (!add_step(parser, (struct bli_log_expression_step){.operation = *start}))
             return false;
     }
 }
 
-enum bal_code bal_log_expression_parse(const char *text, struct bal_log_expression *expression,
+enum bal_code bli_log_expression_parse(const char *text, struct bli_log_expression *expression,
                                        struct bal_error *err) {
-    *expression = (struct bal_log_expression){.steps = 0};
+    *expression = (struct bli_log_expression){.steps = 0};
     struct parser parser = {.text = text, .at = text, .to = expression, .err = err};
     int power;
     if (!parse_sum(&parser, &power))
@@ -188,11 +188,11 @@ enum bal_code bal_log_expression_parse(const char *text, struct bal_log_expressi
     return BAL_E_SYNTAX;
 }
 
-static bool read_column(struct bal_log_span text, double *value) {
-    struct bal_log_decimal decimal;
-    text = bal_log_trim(text);
+static bool read_column(struct bli_log_span text, double *value) {
+    struct bli_log_decimal decimal;
+    text = bli_log_trim(text);
     if (text.length == 0 ||
-        bal_log_decimal_read(text.text, text.text + text.length, '.', &decimal) != text.text + text.length)
+        bli_log_decimal_read(text.text, text.text + text.length, '.', &decimal) != text.text + text.length)
         return false;
     *value = (double)decimal.digits * pow(10, decimal.exponent);
     return true;
@@ -202,17 +202,17 @@ static double apply(char operation, double a, double b) {
     return operation == '+' ? a + b : operation == '-' ? a - b : operation == '*' ? a * b : a / b;
 }
 
-bool bal_log_expression_value(const struct bal_log_expression *expression, const struct bal_log_span *fields,
+bool bli_log_expression_value(const struct bli_log_expression *expression, const struct bli_log_span *fields,
                               const int *field, int64_t *nanoseconds) {
     static const double most = 100 * 365.25 * 86400e9;
-    double stack[BAL_LOG_EXPRESSION_STEPS];
+    double stack[BLI_LOG_EXPRESSION_STEPS];
     int used = 0;
     for (int i = 0; i < expression->steps; i++) {
-        const struct bal_log_expression_step *step = &expression->step[i];
+        const struct bli_log_expression_step *step = &expression->step[i];
         if (step->operation == '0') {
             stack[used++] = step->value;
         } else if (step->operation == 'c') {
-            const struct bal_log_span text = fields[field[step->column]];
+            const struct bli_log_span text = fields[field[step->column]];
             if (!text.text || !read_column(text, &stack[used++]))
                 return false;
         } else {

@@ -14,30 +14,30 @@
 
 #include <stdint.h>
 
-enum { BAL_LOG_EXPRESSION_STEPS = 64, BAL_LOG_EXPRESSION_COLUMNS = 8, BAL_LOG_EXPRESSION_DEPTH = 32 };
+enum { BLI_LOG_EXPRESSION_STEPS = 64, BLI_LOG_EXPRESSION_COLUMNS = 8, BLI_LOG_EXPRESSION_DEPTH = 32 };
 
-struct bal_log_expression_step {
+struct bli_log_expression_step {
     char operation; /* + - * /, '0' for a value, 'c' for a column */
     double value;   /* times in nanoseconds */
     int column;
 };
 
-struct bal_log_expression {
-    struct bal_log_expression_step step[BAL_LOG_EXPRESSION_STEPS]; /* operations stand behind their operands
+struct bli_log_expression {
+    struct bli_log_expression_step step[BLI_LOG_EXPRESSION_STEPS]; /* operations stand behind their operands
                                                                     */
     int steps;                                                     /* 0: there is none */
-    struct bal_log_span column[BAL_LOG_EXPRESSION_COLUMNS];        /* parts of the text that was parsed */
+    struct bli_log_span column[BLI_LOG_EXPRESSION_COLUMNS];        /* parts of the text that was parsed */
     int columns;
 };
 
 /* Does the text look like one, rather than like a name? */
-bool bal_log_expression_is_meant(const char *text);
-enum bal_code bal_log_expression_parse(const char *text, struct bal_log_expression *expression,
+bool bli_log_expression_is_meant(const char *text);
+enum bal_code bli_log_expression_parse(const char *text, struct bli_log_expression *expression,
                                        struct bal_error *err);
 
 /* The value with the fields of a line: column i is fields[field[i]]. False when one of them is no number, or
  * when the result is negative, or more than 100 years. */
-bool bal_log_expression_value(const struct bal_log_expression *expression, const struct bal_log_span *fields,
+bool bli_log_expression_value(const struct bli_log_expression *expression, const struct bli_log_span *fields,
                               const int *field, int64_t *nanoseconds);
 
 #endif

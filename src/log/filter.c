@@ -10,9 +10,9 @@
 
 enum { STATUS_MAX = 1000 };
 
-struct bal_log_filter {
+struct bli_log_filter {
     int64_t from, to; /* the first nanosecond that is selected, and the first one after the range */
-    struct bal_log_match *path;
+    struct bli_log_match *path;
     bool by_status;
     bool status[STATUS_MAX];
 };
@@ -32,9 +32,9 @@ static bool read_moment(const char *text, int64_t *time) {
         snprintf(whole, sizeof whole, "%.*s:00%s", (int)minute, text, text + minute);
     else
         snprintf(whole, sizeof whole, "%s", text);
-    struct bal_log_clock clock = {0};
+    struct bli_log_clock clock = {0};
     int decimals;
-    return bal_log_clock_read(&clock, (struct bal_log_span){whole, strlen(whole)}, time, &decimals);
+    return bli_log_clock_read(&clock, (struct bli_log_span){whole, strlen(whole)}, time, &decimals);
 }
 
 static enum bal_code fail_moment(const char *what, const char *text, struct bal_error *err) {
@@ -44,7 +44,7 @@ static enum bal_code fail_moment(const char *what, const char *text, struct bal_
                     what, text);
 }
 
-static enum bal_code read_span(const struct bal_log_options *options, struct bal_log_filter *filter,
+static enum bal_code read_span(const struct bli_log_options *options, struct bli_log_filter *filter,
                                struct bal_error *err) {
     filter->from = INT64_MIN;
     filter->to = INT64_MAX;
@@ -59,7 +59,7 @@ static enum bal_code read_span(const struct bal_log_options *options, struct bal
 }
 
 /* 404, or 4xx for the whole hundred. */
-static bool add_status(struct bal_log_filter *filter, struct bal_log_span text) {
+static bool add_status(struct bli_log_filter *filter, struct bli_log_span text) {
     if (text.length != 3 || text.text[0] < '1' || text.text[0] > '9')
         return false;
     int first = 0, last = 0;
@@ -76,11 +76,11 @@ static bool add_status(struct bal_log_filter *filter, struct bal_log_span text) 
     return true;
 }
 
-static enum bal_code read_statuses(const char *text, struct bal_log_filter *filter, struct bal_error *err) {
+static enum bal_code read_statuses(const char *text, struct bli_log_filter *filter, struct bal_error *err) {
     filter->by_status = text != NULL;
     for (const char *at = text; at;) {
         const char *comma = strchr(at, ',');
-        if (!add_status(filter, (struct bal_log_span){at, comma ? (size_t)(comma - at) : strlen(at)}))
+        if (!add_status(filter, (struct bli_log_span){at, comma ? (size_t)(comma - at) : strlen(at)}))
             return bal_fail(err, BAL_E_SYNTAX, "status '%s' is none; write 200, 5xx, or a list: 2xx,304",
                             text);
         at = comma ? comma + 1 : NULL;
@@ -88,33 +88,33 @@ static enum bal_code read_statuses(const char *text, struct bal_log_filter *filt
     return BAL_OK;
 }
 
-enum bal_code bal_log_filter_new(const struct bal_log_options *options, struct bal_log_filter **filter,
+enum bal_code bli_log_filter_new(const struct bli_log_options *options, struct bli_log_filter **filter,
                                  struct bal_error *err) {
     *filter = NULL;
     if (!options->from && !options->to && !options->path && !options->status)
         return BAL_OK;
-    struct bal_log_filter *f = *filter = calloc(1, sizeof *f);
+    struct bli_log_filter *f = *filter = calloc(1, sizeof *f);
     if (!f)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a filter");
     enum bal_code code = read_span(options, f, err);
     if (!code)
         code = read_statuses(options->status, f, err);
     if (!code)
-        code = bal_log_match_new(options->path, &f->path, err);
+        code = bli_log_match_new(options->path, &f->path, err);
     if (code) {
-        bal_log_filter_free(f);
+        bli_log_filter_free(f);
         *filter = NULL;
     }
     return code;
 }
 
-void bal_log_filter_free(struct bal_log_filter *filter) {
+void bli_log_filter_free(struct bli_log_filter *filter) {
     if (filter)
-        bal_log_match_free(filter->path);
+        bli_log_match_free(filter->path);
     free(filter);
 }
 
-static bool has_status(const struct bal_log_filter *filter, struct bal_log_span text) {
+static bool has_status(const struct bli_log_filter *filter, struct bli_log_span text) {
     int status = 0;
     for (size_t i = 0; i < text.length && i < 3; i++) {
         const int digit = text.text[i] - '0';
@@ -125,9 +125,9 @@ static bool has_status(const struct bal_log_filter *filter, struct bal_log_span 
     return text.length == 3 && filter->status[status];
 }
 
-enum bal_code bal_log_filter_try(const struct bal_log_filter *filter, const struct bal_log_entry *entry,
+enum bal_code bli_log_filter_try(const struct bli_log_filter *filter, const struct bli_log_entry *entry,
                                  int64_t arrival, bool *keeps, struct bal_error *err) {
     *keeps = arrival >= filter->from && arrival < filter->to &&
              (!filter->by_status || has_status(filter, entry->status)) && (!filter->path || entry->path.text);
-    return *keeps && filter->path ? bal_log_match_try(filter->path, entry->path, keeps, err) : BAL_OK;
+    return *keeps && filter->path ? bli_log_match_try(filter->path, entry->path, keeps, err) : BAL_OK;
 }

@@ -5,15 +5,15 @@
 
 #include "log/entry.h"
 
-struct bal_log_filter;
+struct bli_log_filter;
 
 /* From the texts of the options; *filter is NULL when there are none of them. */
-enum bal_code bal_log_filter_new(const struct bal_log_options *options, struct bal_log_filter **filter,
+enum bal_code bli_log_filter_new(const struct bli_log_options *options, struct bli_log_filter **filter,
                                  struct bal_error *err);
-void bal_log_filter_free(struct bal_log_filter *filter); /* NULL is allowed */
+void bli_log_filter_free(struct bli_log_filter *filter); /* NULL is allowed */
 
 /* Is a job with this arrival time selected? An error when matching the pattern takes too long. */
-enum bal_code bal_log_filter_try(const struct bal_log_filter *filter, const struct bal_log_entry *entry,
+enum bal_code bli_log_filter_try(const struct bli_log_filter *filter, const struct bli_log_entry *entry,
                                  int64_t arrival, bool *keeps, struct bal_error *err);
 
 #endif

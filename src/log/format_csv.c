@@ -11,7 +11,7 @@ enum { COLUMNS = 1024, WANTED = 16 };
 struct csv {
     char separator;
     char *header;
-    struct bal_log_span name[COLUMNS];
+    struct bli_log_span name[COLUMNS];
     size_t columns;
     signed char wanted[COLUMNS]; /* which field a column is, -1: none */
     size_t last;                 /* columns behind this one are not looked at */
@@ -20,18 +20,18 @@ struct csv {
 };
 
 /* A field in quotes, `at` being behind the first. Returns where it ends: behind the last. */
-static const char *read_quoted(const char *at, const char *end, char **scratch, struct bal_log_span *value) {
+static const char *read_quoted(const char *at, const char *end, char **scratch, struct bli_log_span *value) {
     const char *quote = memchr(at, '"', (size_t)(end - at));
     if (!quote)
         return NULL;
     if (quote + 1 == end || quote[1] != '"') { /* nothing to resolve */
-        *value = (struct bal_log_span){at, (size_t)(quote - at)};
+        *value = (struct bli_log_span){at, (size_t)(quote - at)};
         return quote + 1;
     }
     char *start = *scratch;
     for (; at < end; at++) {
         if (*at == '"' && (at + 1 == end || at[1] != '"')) {
-            *value = (struct bal_log_span){start, (size_t)(*scratch - start)};
+            *value = (struct bli_log_span){start, (size_t)(*scratch - start)};
             return at + 1;
         }
         at += *at == '"';
@@ -42,26 +42,26 @@ static const char *read_quoted(const char *at, const char *end, char **scratch, 
 
 /* One field; *at moves to what follows it, a separator or the end. */
 static bool read_field(const char **at, const char *end, char separator, char **scratch,
-                       struct bal_log_span *value) {
+                       struct bli_log_span *value) {
     if (*at < end && **at == '"') {
         *at = read_quoted(*at + 1, end, scratch, value);
         return *at && (*at == end || **at == separator);
     }
     const char *stop = memchr(*at, separator, (size_t)(end - *at));
     stop = stop ? stop : end;
-    *value = (struct bal_log_span){*at, (size_t)(stop - *at)};
+    *value = (struct bli_log_span){*at, (size_t)(stop - *at)};
     *at = stop;
     return true;
 }
 
-static bool split_csv(const struct bal_log_format *format, struct bal_log_span line,
-                      struct bal_log_span *fields) {
+static bool split_csv(const struct bli_log_format *format, struct bli_log_span line,
+                      struct bli_log_span *fields) {
     const struct csv *csv = format->state;
     const char *at = line.text, *end = line.text + line.length;
     char *scratch = csv->scratch;
     /* A line with more columns than names has a separator inside of a value: which is not known. */
     for (size_t column = 0; column < csv->columns; column++, at++) {
-        struct bal_log_span value;
+        struct bli_log_span value;
         if (!read_field(&at, end, csv->separator, &scratch, &value))
             return false;
         if (csv->wanted[column] >= 0)
@@ -72,7 +72,7 @@ static bool split_csv(const struct bal_log_format *format, struct bal_log_span l
     return false;
 }
 
-static bool same_letters(struct bal_log_span a, struct bal_log_span b) {
+static bool same_letters(struct bli_log_span a, struct bli_log_span b) {
     if (a.length != b.length)
         return false;
     for (size_t i = 0; i < a.length; i++) {
@@ -83,8 +83,8 @@ static bool same_letters(struct bal_log_span a, struct bal_log_span b) {
     return true;
 }
 
-static int find_csv_column(struct bal_log_format *format, struct bal_log_span name,
-                           const struct bal_log_sample *sample, bool usual) {
+static int find_csv_column(struct bli_log_format *format, struct bli_log_span name,
+                           const struct bli_log_sample *sample, bool usual) {
     (void)sample, (void)usual;
     struct csv *csv = format->state;
     size_t column = 0;
@@ -98,11 +98,11 @@ static int find_csv_column(struct bal_log_format *format, struct bal_log_span na
     return csv->wanted[column];
 }
 
-static struct bal_log_span name_of(const struct bal_log_format *format, const struct bal_log_sample *sample,
+static struct bli_log_span name_of(const struct bli_log_format *format, const struct bli_log_sample *sample,
                                    size_t i) {
     (void)sample;
     const struct csv *csv = format->state;
-    return i < csv->columns ? csv->name[i] : (struct bal_log_span){0};
+    return i < csv->columns ? csv->name[i] : (struct bli_log_span){0};
 }
 
 static void free_csv(void *state) {
@@ -115,7 +115,7 @@ static void free_csv(void *state) {
 }
 
 /* The one of these that the header has the most of. */
-static char find_separator(struct bal_log_span header) {
+static char find_separator(struct bli_log_span header) {
     char best = ',';
     size_t most = 0;
     for (const char *c = ",;\t"; *c; c++) {
@@ -138,30 +138,30 @@ static bool read_header(struct csv *csv, size_t length) {
         if (csv->columns == COLUMNS ||
             !read_field(&at, end, csv->separator, &scratch, &csv->name[csv->columns]))
             return false;
-        csv->name[csv->columns] = bal_log_trim(csv->name[csv->columns]);
+        csv->name[csv->columns] = bli_log_trim(csv->name[csv->columns]);
         csv->columns++;
         if (at == end)
             return true;
     }
 }
 
-static const struct bal_log_field_names *csv_field_names(struct bal_log_format *format,
-                                                         const struct bal_log_sample *sample) {
+static const struct bli_log_field_names *csv_field_names(struct bli_log_format *format,
+                                                         const struct bli_log_sample *sample) {
     (void)format, (void)sample;
-    return &bal_log_names_any;
+    return &bli_log_names_any;
 }
 
-static const struct bal_log_kind kind = {
+static const struct bli_log_kind kind = {
     .find = find_csv_column, .split = split_csv, .words = csv_field_names, .name = name_of, .free = free_csv};
 
-enum bal_code bal_log_csv_new(struct bal_log_span header, struct bal_log_format *format,
+enum bal_code bli_log_csv_new(struct bli_log_span header, struct bli_log_format *format,
                               struct bal_error *err) {
     struct csv *csv = calloc(1, sizeof *csv);
-    *format = (struct bal_log_format){.kind = &kind, .state = csv, .name = "csv"};
+    *format = (struct bli_log_format){.kind = &kind, .state = csv, .name = "csv"};
     if (!csv)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a log format");
     csv->header = malloc(2 * header.length + 1);
-    csv->scratch = malloc(BAL_LOG_LINE_MAX);
+    csv->scratch = malloc(BLI_LOG_LINE_MAX);
     if (!csv->header || !csv->scratch)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a log format");
     memcpy(csv->header, header.text, header.length);
@@ -170,7 +170,7 @@ enum bal_code bal_log_csv_new(struct bal_log_span header, struct bal_log_format 
     if (read_header(csv, header.length))
         return BAL_OK;
     char first[80];
-    bal_log_show(header, first, sizeof first);
+    bli_log_show(header, first, sizeof first);
     return bal_fail(err, BAL_E_FORMAT,
                     "the first line of a csv file has the names of its columns, at most %d; this one is '%s'",
                     (int)COLUMNS, first);

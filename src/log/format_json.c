@@ -23,7 +23,7 @@ struct json_line {
 struct json_scan {
     const struct json_line *json;
     const char *end; /* of the line */
-    struct bal_log_span *fields;
+    struct bli_log_span *fields;
     char *scratch;
 };
 
@@ -136,7 +136,7 @@ static const char *read_unicode(const char *at, const char *end, char **to) {
 }
 
 /* A text with its escapes resolved, which never makes it longer. */
-static struct bal_log_span unescape_text(struct json_scan *scan, struct bal_log_span text) {
+static struct bli_log_span unescape_text(struct json_scan *scan, struct bli_log_span text) {
     static const char letters[] = "bfnrt", meaning[] = "\b\f\n\r\t";
     const char *end = text.text + text.length;
     char *const start = scan->scratch;
@@ -155,21 +155,21 @@ static struct bal_log_span unescape_text(struct json_scan *scan, struct bal_log_
             *to++ = letter ? meaning[letter - letters] : c;
     }
     scan->scratch = to;
-    return (struct bal_log_span){start, (size_t)(to - start)};
+    return (struct bli_log_span){start, (size_t)(to - start)};
 }
 
-static struct bal_log_span make_value(struct json_scan *scan, const char *start, const char *end) {
-    struct bal_log_span value = {start, (size_t)(end - start)};
+static struct bli_log_span make_value(struct json_scan *scan, const char *start, const char *end) {
+    struct bli_log_span value = {start, (size_t)(end - start)};
     if (*start != '"')
         return value;
-    value = (struct bal_log_span){start + 1, value.length - 2};
+    value = (struct bli_log_span){start + 1, value.length - 2};
     return memchr(value.text, '\\', value.length) ? unescape_text(scan, value) : value;
 }
 
 /* How a member's name fits what is wanted: as the whole path, or as the object at its beginning. */
 enum fit { NOT, WHOLE, BEGINS };
 
-static enum fit match_path(const char *path, struct bal_log_span key) {
+static enum fit match_path(const char *path, struct bli_log_span key) {
     for (size_t i = 0; i < key.length; i++)
         if (path[i] != key.text[i] || !path[i]) /* a name may have zeros in it; no path has */
             return NOT;
@@ -185,7 +185,7 @@ struct wishes {
 static const char *scan_object(struct json_scan *scan, const char *at, const struct wishes *wishes);
 
 /* The value of a member; returns where it ends. */
-static const char *scan_value(struct json_scan *scan, const char *start, struct bal_log_span key,
+static const char *scan_value(struct json_scan *scan, const char *start, struct bli_log_span key,
                               const struct wishes *wishes) {
     struct wishes deeper;
     unsigned here = 0, below = 0; /* sets of bits */
@@ -200,7 +200,7 @@ static const char *scan_value(struct json_scan *scan, const char *start, struct 
         below && *start == '{' ? scan_object(scan, start + 1, &deeper) : skip_value(start, scan->end);
     if (!here || !end)
         return end;
-    const struct bal_log_span value = make_value(scan, start, end);
+    const struct bli_log_span value = make_value(scan, start, end);
     for (int i = 0; i < scan->json->count; i++)
         if (here >> i & 1)
             scan->fields[i] = value;
@@ -213,7 +213,7 @@ static const char *scan_member(struct json_scan *scan, const char *at, const str
     const char *quote = at < end && *at == '"' ? find_quote(at + 1, end) : NULL;
     if (!quote)
         return NULL;
-    const struct bal_log_span key = {at + 1, (size_t)(quote - at - 1)};
+    const struct bli_log_span key = {at + 1, (size_t)(quote - at - 1)};
     at = skip_blanks(quote + 1, end);
     if (at == end || *at != ':')
         return NULL;
@@ -243,7 +243,7 @@ static const char *scan_object(struct json_scan *scan, const char *at, const str
 }
 
 /* The bracket that begins the object; NULL when there is none. */
-static const char *find_object(const struct json_line *json, struct bal_log_span line) {
+static const char *find_object(const struct json_line *json, struct bli_log_span line) {
     const char *end = line.text + line.length;
     if (json->headed) {
         const char *tab = memmem(line.text, line.length, "\t{", 2);
@@ -253,22 +253,22 @@ static const char *find_object(const struct json_line *json, struct bal_log_span
     return at < end && *at == '{' ? at : NULL;
 }
 
-static void set_head(const struct json_line *json, struct bal_log_span line, struct bal_log_span *fields) {
+static void set_head(const struct json_line *json, struct bli_log_span line, struct bli_log_span *fields) {
     const char *tab = memchr(line.text, '\t', line.length);
     for (int i = 0; i < json->count; i++)
         if (strcmp(json->path[i], HEAD) == 0)
-            fields[i] = (struct bal_log_span){line.text, (size_t)(tab - line.text)};
+            fields[i] = (struct bli_log_span){line.text, (size_t)(tab - line.text)};
 }
 
-static bool split_json(const struct bal_log_format *format, struct bal_log_span line,
-                       struct bal_log_span *fields) {
+static bool split_json(const struct bli_log_format *format, struct bli_log_span line,
+                       struct bli_log_span *fields) {
     const struct json_line *json = format->state;
     const char *end = line.text + line.length, *at = find_object(json, line);
     if (!at)
         return false;
     struct wishes wishes;
     for (int i = 0; i < json->count; i++) {
-        fields[i] = (struct bal_log_span){0};
+        fields[i] = (struct bli_log_span){0};
         wishes.path[i] = json->path[i];
     }
     struct json_scan scan = {json, end, fields, json->scratch};
@@ -279,9 +279,9 @@ static bool split_json(const struct bal_log_format *format, struct bal_log_span 
 }
 
 /* Do enough of the lines have a field? Those that are no objects do not count. */
-static bool is_there(struct bal_log_format *format, const struct bal_log_sample *sample, int field,
+static bool is_there(struct bli_log_format *format, const struct bli_log_sample *sample, int field,
                      bool usual) {
-    struct bal_log_span fields[BAL_LOG_FIELDS];
+    struct bli_log_span fields[BLI_LOG_FIELDS];
     size_t objects = 0, have = 0;
     for (size_t i = 0; i < sample->count && i < LOOKED_AT; i++) {
         if (!split_json(format, sample->line[i], fields))
@@ -292,11 +292,11 @@ static bool is_there(struct bal_log_format *format, const struct bal_log_sample 
     return usual ? 2 * have > objects : have > 0;
 }
 
-static int find_json_member(struct bal_log_format *format, struct bal_log_span name,
-                            const struct bal_log_sample *sample, bool usual) {
+static int find_json_member(struct bli_log_format *format, struct bli_log_span name,
+                            const struct bli_log_sample *sample, bool usual) {
     struct json_line *json = format->state;
     for (int i = 0; i < json->count; i++)
-        if (bal_log_is(name, json->path[i]))
+        if (bli_log_is(name, json->path[i]))
             return i;
     if (json->count == WANTED || name.length >= PATH)
         return -1;
@@ -310,24 +310,24 @@ static int find_json_member(struct bal_log_format *format, struct bal_log_span n
 }
 
 /* The members of the first line that is an object. */
-static struct bal_log_span name_of(const struct bal_log_format *format, const struct bal_log_sample *sample,
+static struct bli_log_span name_of(const struct bli_log_format *format, const struct bli_log_sample *sample,
                                    size_t i) {
-    struct bal_log_span fields[BAL_LOG_FIELDS];
+    struct bli_log_span fields[BLI_LOG_FIELDS];
     size_t first = 0;
     while (first < sample->count && !split_json(format, sample->line[first], fields))
         first++;
     if (first == sample->count)
-        return (struct bal_log_span){0};
+        return (struct bli_log_span){0};
     const char *end = sample->line[first].text + sample->line[first].length;
     const char *at = find_object(format->state, sample->line[first]) + 1;
     for (at = skip_blanks(at, end); at < end && *at == '"'; at = skip_blanks(at + 1, end)) {
-        const struct bal_log_span key = {at + 1, (size_t)(find_quote(at + 1, end) - at - 1)};
+        const struct bli_log_span key = {at + 1, (size_t)(find_quote(at + 1, end) - at - 1)};
         if (i-- == 0)
             return key;
         at = skip_blanks(key.text + key.length + 1, end);                 /* to the colon */
         at = skip_blanks(skip_value(skip_blanks(at + 1, end), end), end); /* to the comma, or the end */
     }
-    return (struct bal_log_span){0};
+    return (struct bli_log_span){0};
 }
 
 static void free_json(void *state) {
@@ -337,40 +337,40 @@ static void free_json(void *state) {
     free(json);
 }
 
-static bool has_all(struct bal_log_format *format, const char *const *needs,
-                    const struct bal_log_sample *sample) {
+static bool has_all(struct bli_log_format *format, const char *const *needs,
+                    const struct bli_log_sample *sample) {
     const int before = ((const struct json_line *)format->state)->count;
     bool all = true;
     for (; needs && *needs && all; needs++)
-        all = find_json_member(format, (struct bal_log_span){*needs, strlen(*needs)}, sample, true) >= 0;
+        all = find_json_member(format, (struct bli_log_span){*needs, strlen(*needs)}, sample, true) >= 0;
     ((struct json_line *)format->state)->count = before; /* most of them are of no further use */
     return all;
 }
 
 /* The program that wrote the lines is recognised by their members. */
-static const struct bal_log_field_names *json_field_names(struct bal_log_format *format,
-                                                          const struct bal_log_sample *sample) {
+static const struct bli_log_field_names *json_field_names(struct bli_log_format *format,
+                                                          const struct bli_log_sample *sample) {
     size_t i = 0;
-    while (!has_all(format, bal_log_names_json[i]->needs, sample))
+    while (!has_all(format, bli_log_names_json[i]->needs, sample))
         i++;
-    const char *program = bal_log_names_json[i]->program;
+    const char *program = bli_log_names_json[i]->program;
     snprintf(format->name, sizeof format->name, "json%s%s", *program ? ": " : "", program);
-    return bal_log_names_json[i];
+    return bli_log_names_json[i];
 }
 
-static const struct bal_log_kind kind = {.find = find_json_member,
+static const struct bli_log_kind kind = {.find = find_json_member,
                                          .split = split_json,
                                          .words = json_field_names,
                                          .name = name_of,
                                          .free = free_json};
 
-enum bal_code bal_log_json_new(bool headed, struct bal_log_format *format, struct bal_error *err) {
+enum bal_code bli_log_json_new(bool headed, struct bli_log_format *format, struct bal_error *err) {
     struct json_line *json = calloc(1, sizeof *json);
-    *format = (struct bal_log_format){.kind = &kind, .state = json, .name = "json"};
+    *format = (struct bli_log_format){.kind = &kind, .state = json, .name = "json"};
     if (json)
         json->headed = headed;
     if (json)
-        json->scratch = malloc(BAL_LOG_LINE_MAX);
+        json->scratch = malloc(BLI_LOG_LINE_MAX);
     if (!json || !json->scratch)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a log format");
     return BAL_OK;

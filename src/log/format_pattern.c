@@ -11,7 +11,7 @@
 
 /* A variable, and the text behind it. */
 struct piece {
-    struct bal_log_span name, text;
+    struct bli_log_span name, text;
     bool list;   /* values may be separated by ", " or " : ", and the text begins with a blank too */
     bool date;   /* 15/Nov/2026:10:11:12 +0100, perhaps in brackets: it has a blank in it, as the text has */
     bool padded; /* it is padded with blanks in front */
@@ -22,10 +22,10 @@ struct piece {
 };
 
 struct pattern {
-    const struct bal_log_dialect *dialect;
+    const struct bli_log_dialect *dialect;
     char *copy;               /* of the text, without escapes */
-    struct bal_log_span head; /* in front of the first variable */
-    struct piece piece[BAL_LOG_FIELDS];
+    struct bli_log_span head; /* in front of the first variable */
+    struct piece piece[BLI_LOG_FIELDS];
     size_t count;
 };
 
@@ -53,21 +53,21 @@ static enum bal_code fail_pattern(const char *text, const char *at, const char *
     return bal_fail(err, BAL_E_SYNTAX, "log format '%.200s': %s at '%.20s'", text, what, at);
 }
 
-static bool is_date(struct bal_log_span name) {
+static bool is_date(struct bli_log_span name) {
     static const char *const dates[] = {"time_local", "%t", "tl", "tg"};
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++)
-        if (bal_log_is(name, dates[i]))
+        if (bli_log_is(name, dates[i]))
             return true;
     return false;
 }
 
 /* Values of several servers; and unknown columns, which may be such. */
-static bool is_list(struct bal_log_span name) {
+static bool is_list(struct bli_log_span name) {
     return strncmp(name.text, "upstream_", 9) == 0 || strncmp(name.text, "column", 6) == 0;
 }
 
 static void set_usual(struct piece *piece) {
-    const struct bal_log_span text = piece->text;
+    const struct bli_log_span text = piece->text;
     const char ones[] = {-1, -1, -1, -1};
     piece->usual = text.length > 0 && text.length <= sizeof ones && !piece->date && !piece->padded;
     if (!piece->usual)
@@ -78,7 +78,7 @@ static void set_usual(struct piece *piece) {
 }
 
 /* Text after the last variable, or in front of the first. */
-static void add_text(struct pattern *pattern, struct bal_log_span text) {
+static void add_text(struct pattern *pattern, struct bli_log_span text) {
     if (pattern->count == 0) {
         pattern->head = text;
         return;
@@ -91,10 +91,10 @@ static void add_text(struct pattern *pattern, struct bal_log_span text) {
 }
 
 static enum bal_code compile_pattern(struct pattern *pattern, struct bal_error *err) {
-    const struct bal_log_dialect *dialect = pattern->dialect;
+    const struct bli_log_dialect *dialect = pattern->dialect;
     const char sign = dialect->sign, *literal = pattern->copy;
     for (const char *at = literal; (at = strchr(at, sign));) {
-        if (pattern->count == BAL_LOG_FIELDS)
+        if (pattern->count == BLI_LOG_FIELDS)
             return fail_pattern(pattern->copy, at, "more than 64 variables", err);
         struct piece *piece = &pattern->piece[pattern->count];
         const char *end = dialect->read(at + 1, &piece->name);
@@ -102,12 +102,12 @@ static enum bal_code compile_pattern(struct pattern *pattern, struct bal_error *
             return fail_pattern(pattern->copy, at, sign == '$' ? "not a variable" : "not a directive", err);
         if (at == literal && pattern->count > 0)
             return fail_pattern(pattern->copy, at, "nothing that would tell where the last value ends", err);
-        piece->padded = dialect->words == &bal_log_names_squid;
-        add_text(pattern, (struct bal_log_span){literal, (size_t)(at - literal)});
+        piece->padded = dialect->words == &bli_log_names_squid;
+        add_text(pattern, (struct bli_log_span){literal, (size_t)(at - literal)});
         pattern->count++;
         literal = at = end;
     }
-    add_text(pattern, (struct bal_log_span){literal, strlen(literal)});
+    add_text(pattern, (struct bli_log_span){literal, strlen(literal)});
     return BAL_OK;
 }
 
@@ -127,7 +127,7 @@ static bool is_escaped(const char *start, const char *quote) {
 }
 
 /* Does text stand here, whose first character does? It is short, and a call of memcmp() would cost more. */
-static inline bool text_is_at(const char *at, struct bal_log_span text) {
+static inline bool text_is_at(const char *at, struct bli_log_span text) {
     switch (text.length) {
     case 1:
         return true;
@@ -140,7 +140,7 @@ static inline bool text_is_at(const char *at, struct bal_log_span text) {
     }
 }
 
-static inline const char *find_text(const char *at, const char *end, struct bal_log_span text) {
+static inline const char *find_text(const char *at, const char *end, struct bli_log_span text) {
     const char *start = at;
     while ((size_t)(end - at) >= text.length) {
         const char *found = memchr(at, text.text[0], (size_t)(end - at) - text.length + 1);
@@ -213,18 +213,18 @@ static const char *skip_padding(const char *at, const char *end) {
 
 /* The last value goes to the end of the line, or to the text that must stand there. */
 static bool split_last(const struct piece *piece, const char *at, const char *end,
-                       struct bal_log_span *field) {
+                       struct bli_log_span *field) {
     const char *value_end = piece->text.length ? find_end(piece, at, end) : end;
     if (!value_end || value_end + piece->text.length != end)
         return false;
-    *field = (struct bal_log_span){at, (size_t)(value_end - at)};
+    *field = (struct bli_log_span){at, (size_t)(value_end - at)};
     return true;
 }
 
-static bool split_pattern(const struct bal_log_format *format, struct bal_log_span line,
-                          struct bal_log_span *fields) {
+static bool split_pattern(const struct bli_log_format *format, struct bli_log_span line,
+                          struct bli_log_span *fields) {
     const struct pattern *pattern = format->state;
-    const struct bal_log_span head = pattern->head;
+    const struct bli_log_span head = pattern->head;
     if (line.length < head.length || memcmp(line.text, head.text, head.length) != 0)
         return false;
     const char *at = line.text + head.length, *end = line.text + line.length;
@@ -235,50 +235,50 @@ static bool split_pattern(const struct bal_log_format *format, struct bal_log_sp
         const char *value_end = find_usual_end(piece, at, end);
         if (!value_end && !(value_end = find_end(piece, at, end)))
             return false;
-        *fields = (struct bal_log_span){at, (size_t)(value_end - at)};
+        *fields = (struct bli_log_span){at, (size_t)(value_end - at)};
         at = value_end + piece->text.length;
     }
     return split_last(piece, at, end, fields);
 }
 
-static int find_pattern_field(struct bal_log_format *format, struct bal_log_span name,
-                              const struct bal_log_sample *sample, bool usual) {
+static int find_pattern_field(struct bli_log_format *format, struct bli_log_span name,
+                              const struct bli_log_sample *sample, bool usual) {
     (void)sample, (void)usual;
     const struct pattern *pattern = format->state;
     for (size_t i = 0; i < pattern->count; i++) {
-        const struct bal_log_span own = pattern->piece[i].name;
+        const struct bli_log_span own = pattern->piece[i].name;
         if (own.length == name.length && memcmp(own.text, name.text, name.length) == 0)
             return (int)i;
     }
     return -1;
 }
 
-static struct bal_log_span name_of(const struct bal_log_format *format, const struct bal_log_sample *sample,
+static struct bli_log_span name_of(const struct bli_log_format *format, const struct bli_log_sample *sample,
                                    size_t i) {
     (void)sample;
     const struct pattern *pattern = format->state;
-    return i < pattern->count ? pattern->piece[i].name : (struct bal_log_span){0};
+    return i < pattern->count ? pattern->piece[i].name : (struct bli_log_span){0};
 }
 
-static const struct bal_log_field_names *pattern_field_names(struct bal_log_format *format,
-                                                             const struct bal_log_sample *sample) {
+static const struct bli_log_field_names *pattern_field_names(struct bli_log_format *format,
+                                                             const struct bli_log_sample *sample) {
     (void)sample;
     return ((const struct pattern *)format->state)->dialect->words;
 }
 
-static const struct bal_log_kind kind = {.find = find_pattern_field,
+static const struct bli_log_kind kind = {.find = find_pattern_field,
                                          .split = split_pattern,
                                          .words = pattern_field_names,
                                          .name = name_of,
                                          .free = free_pattern};
 
 /* The pattern for people, the beginning that most have in common by its name. */
-static void name_pattern(const struct pattern *pattern, struct bal_log_format *format) {
+static void name_pattern(const struct pattern *pattern, struct bli_log_format *format) {
     static const struct {
         const char *text, *name;
-    } known[] = {{BAL_LOG_COMBINED, "combined"},         {BAL_LOG_COMMON, "common"},
-                 {BAL_LOG_COLUMNS_COMBINED, "combined"}, {BAL_LOG_COLUMNS_COMMON, "common"},
-                 {BAL_LOG_APACHE_COMBINED, "combined"},  {BAL_LOG_APACHE_COMMON, "common"}};
+    } known[] = {{BLI_LOG_COMBINED, "combined"},         {BLI_LOG_COMMON, "common"},
+                 {BLI_LOG_COLUMNS_COMBINED, "combined"}, {BLI_LOG_COLUMNS_COMMON, "common"},
+                 {BLI_LOG_APACHE_COMBINED, "combined"},  {BLI_LOG_APACHE_COMMON, "common"}};
     const char *name = "", *text = pattern->copy;
     for (size_t i = 0; i < sizeof known / sizeof *known && !*name; i++)
         if (strncmp(text, known[i].text, strlen(known[i].text)) == 0) {
@@ -291,12 +291,12 @@ static void name_pattern(const struct pattern *pattern, struct bal_log_format *f
         memcpy(format->name + sizeof format->name - 4, "...", 4);
 }
 
-enum bal_code bal_log_pattern_new(const char *given, struct bal_log_format *format, struct bal_error *err) {
+enum bal_code bli_log_pattern_new(const char *given, struct bli_log_format *format, struct bal_error *err) {
     struct pattern *pattern = calloc(1, sizeof *pattern);
-    *format = (struct bal_log_format){.kind = &kind, .state = pattern};
+    *format = (struct bli_log_format){.kind = &kind, .state = pattern};
     char *text = NULL;
     if (pattern)
-        pattern->dialect = bal_log_dialect_of(given, &text);
+        pattern->dialect = bli_log_dialect_of(given, &text);
     if (text)
         pattern->copy = copy_text(text, strlen(text));
     free(text);
@@ -308,13 +308,13 @@ enum bal_code bal_log_pattern_new(const char *given, struct bal_log_format *form
     if (pattern->count == 0)
         return bal_fail(err, BAL_E_SYNTAX,
                         "log format '%.200s' is none of %s, and has neither $variables nor %%directives",
-                        given, bal_log_format_names());
+                        given, bli_log_format_names());
     name_pattern(pattern, format);
     return BAL_OK;
 }
 
-void bal_log_format_free(struct bal_log_format *format) {
+void bli_log_format_free(struct bli_log_format *format) {
     if (format->kind)
         format->kind->free(format->state);
-    *format = (struct bal_log_format){0};
+    *format = (struct bli_log_format){0};
 }

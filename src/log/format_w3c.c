@@ -14,8 +14,8 @@
 enum { COLUMNS = 128, WANTED = 16, NAME = 60 };
 
 struct w3c {
-    const struct bal_log_field_names *words;
-    char header[BAL_LOG_HEADER]; /* names, ended by zeros */
+    const struct bli_log_field_names *words;
+    char header[BLI_LOG_HEADER]; /* names, ended by zeros */
     const char *name[COLUMNS];
     size_t columns;
     char wanted[WANTED][NAME]; /* names that were asked for; fields by number */
@@ -47,7 +47,7 @@ static void place_fields(struct w3c *w3c) {
 }
 
 /* "#Fields: date time cs-method" */
-static void read_header(struct w3c *w3c, struct bal_log_span line) {
+static void read_header(struct w3c *w3c, struct bli_log_span line) {
     const char *at = memchr(line.text, ':', line.length);
     const size_t length = at ? (size_t)(line.text + line.length - at - 1) : 0;
     if (!at || length >= sizeof w3c->header)
@@ -62,35 +62,35 @@ static void read_header(struct w3c *w3c, struct bal_log_span line) {
     place_fields(w3c);
 }
 
-static void parse_comment(struct bal_log_format *format, struct bal_log_span line) {
+static void parse_comment(struct bli_log_format *format, struct bli_log_span line) {
     if (line.length > 8 && memcmp(line.text, "#Fields:", 8) == 0)
         read_header(format->state, line);
 }
 
-static struct bal_log_span join_moment(struct w3c *w3c, struct bal_log_span day, struct bal_log_span hour) {
+static struct bli_log_span join_moment(struct w3c *w3c, struct bli_log_span day, struct bli_log_span hour) {
     if (!day.text || !hour.text)
-        return (struct bal_log_span){0};
+        return (struct bli_log_span){0};
     if (day.text + day.length + 1 == hour.text)
-        return (struct bal_log_span){day.text, day.length + 1 + hour.length};
+        return (struct bli_log_span){day.text, day.length + 1 + hour.length};
     if (day.length + hour.length + 2 > sizeof w3c->time)
-        return (struct bal_log_span){0};
+        return (struct bli_log_span){0};
     const int length = snprintf(w3c->time, sizeof w3c->time, "%.*s %.*s", (int)day.length, day.text,
                                 (int)hour.length, hour.text);
-    return (struct bal_log_span){w3c->time, (size_t)length};
+    return (struct bli_log_span){w3c->time, (size_t)length};
 }
 
-static bool split_w3c(const struct bal_log_format *format, struct bal_log_span line,
-                      struct bal_log_span *fields) {
+static bool split_w3c(const struct bli_log_format *format, struct bli_log_span line,
+                      struct bli_log_span *fields) {
     struct w3c *w3c = format->state;
     const char *at = line.text, *end = at + line.length;
-    struct bal_log_span day = {0}, hour = {0};
+    struct bli_log_span day = {0}, hour = {0};
     for (int i = 0; i < w3c->count; i++)
-        fields[i] = (struct bal_log_span){0};
+        fields[i] = (struct bli_log_span){0};
     for (size_t column = 0; column < w3c->columns; column++) {
         const char *start = at;
         while (at < end && *at != ' ' && *at != '\t')
             at++;
-        const struct bal_log_span value = {start, (size_t)(at - start)};
+        const struct bli_log_span value = {start, (size_t)(at - start)};
         if (value.length == 0)
             return false;
         if (w3c->field[column] >= 0)
@@ -108,12 +108,12 @@ static bool split_w3c(const struct bal_log_format *format, struct bal_log_span l
     return at >= end;
 }
 
-static int find_w3c_field(struct bal_log_format *format, struct bal_log_span name,
-                          const struct bal_log_sample *sample, bool usual) {
+static int find_w3c_field(struct bli_log_format *format, struct bli_log_span name,
+                          const struct bli_log_sample *sample, bool usual) {
     (void)sample, (void)usual;
     struct w3c *w3c = format->state;
     for (int i = 0; i < w3c->count; i++)
-        if (bal_log_is(name, w3c->wanted[i]))
+        if (bli_log_is(name, w3c->wanted[i]))
             return i;
     char text[NAME];
     if (w3c->count == WANTED || name.length >= sizeof text)
@@ -130,21 +130,21 @@ static int find_w3c_field(struct bal_log_format *format, struct bal_log_span nam
     return w3c->count - 1;
 }
 
-static const struct bal_log_field_names *w3c_field_names(struct bal_log_format *format,
-                                                         const struct bal_log_sample *sample) {
+static const struct bli_log_field_names *w3c_field_names(struct bli_log_format *format,
+                                                         const struct bli_log_sample *sample) {
     (void)sample;
     return ((const struct w3c *)format->state)->words;
 }
 
-static struct bal_log_span name_of(const struct bal_log_format *format, const struct bal_log_sample *sample,
+static struct bli_log_span name_of(const struct bli_log_format *format, const struct bli_log_sample *sample,
                                    size_t i) {
     (void)sample;
     const struct w3c *w3c = format->state;
-    return i < w3c->columns ? (struct bal_log_span){w3c->name[i], strlen(w3c->name[i])}
-                            : (struct bal_log_span){0};
+    return i < w3c->columns ? (struct bli_log_span){w3c->name[i], strlen(w3c->name[i])}
+                            : (struct bli_log_span){0};
 }
 
-static const struct bal_log_kind kind = {.find = find_w3c_field,
+static const struct bli_log_kind kind = {.find = find_w3c_field,
                                          .split = split_w3c,
                                          .words = w3c_field_names,
                                          .name = name_of,
@@ -152,20 +152,20 @@ static const struct bal_log_kind kind = {.find = find_w3c_field,
                                          .free = free};
 
 /* Whose it is shows in a comment, or in columns that only CloudFront has. */
-static const struct bal_log_field_names *find_words(const struct w3c *w3c, const char *software) {
+static const struct bli_log_field_names *find_words(const struct w3c *w3c, const char *software) {
     if (strstr(software, "Microsoft"))
-        return &bal_log_names_iis;
-    return find_column(w3c, "x-edge-location") >= 0 ? &bal_log_names_cloudfront : &bal_log_names_w3c;
+        return &bli_log_names_iis;
+    return find_column(w3c, "x-edge-location") >= 0 ? &bli_log_names_cloudfront : &bli_log_names_w3c;
 }
 
-enum bal_code bal_log_w3c_new(const struct bal_log_sample *sample, struct bal_log_format *format,
+enum bal_code bli_log_w3c_new(const struct bli_log_sample *sample, struct bli_log_format *format,
                               struct bal_error *err) {
     struct w3c *w3c = calloc(1, sizeof *w3c);
-    *format = (struct bal_log_format){.kind = &kind, .state = w3c};
+    *format = (struct bli_log_format){.kind = &kind, .state = w3c};
     if (!w3c)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a log format");
     w3c->moment = -1;
-    read_header(w3c, (struct bal_log_span){sample->columns, strlen(sample->columns)});
+    read_header(w3c, (struct bli_log_span){sample->columns, strlen(sample->columns)});
     if (w3c->columns == 0)
         return bal_fail(err, BAL_E_FORMAT, "no comment such as '#Fields: date time ...' names the columns");
     w3c->words = find_words(w3c, sample->software);

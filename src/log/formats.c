@@ -4,63 +4,63 @@
 
 #include "log/combined_suffix.h"
 
-static enum bal_code make_pattern(const struct bal_log_format_entry *known,
-                                  const struct bal_log_sample *sample, const char *service,
-                                  struct bal_log_format *format, struct bal_error *err) {
+static enum bal_code make_pattern(const struct bli_log_format_entry *known,
+                                  const struct bli_log_sample *sample, const char *service,
+                                  struct bli_log_format *format, struct bal_error *err) {
     (void)sample, (void)service;
-    const enum bal_code code = bal_log_pattern_new(known->pattern, format, err);
+    const enum bal_code code = bli_log_pattern_new(known->pattern, format, err);
     if (!code && strcmp(known->name, "combined") != 0) /* too long to print in full */
         snprintf(format->name, sizeof format->name, "%s", format->kind->words(format, sample)->program);
     return code;
 }
 
-static enum bal_code make_json(const struct bal_log_format_entry *known, const struct bal_log_sample *sample,
-                               const char *service, struct bal_log_format *format, struct bal_error *err) {
+static enum bal_code make_json(const struct bli_log_format_entry *known, const struct bli_log_sample *sample,
+                               const char *service, struct bli_log_format *format, struct bal_error *err) {
     (void)known, (void)sample, (void)service;
-    return bal_log_json_new(false, format, err);
+    return bli_log_json_new(false, format, err);
 }
 
-static enum bal_code make_caddy(const struct bal_log_format_entry *known, const struct bal_log_sample *sample,
-                                const char *service, struct bal_log_format *format, struct bal_error *err) {
+static enum bal_code make_caddy(const struct bli_log_format_entry *known, const struct bli_log_sample *sample,
+                                const char *service, struct bli_log_format *format, struct bal_error *err) {
     (void)known, (void)sample, (void)service;
-    return bal_log_json_new(true, format, err);
+    return bli_log_json_new(true, format, err);
 }
 
-static enum bal_code make_csv(const struct bal_log_format_entry *known, const struct bal_log_sample *sample,
-                              const char *service, struct bal_log_format *format, struct bal_error *err) {
+static enum bal_code make_csv(const struct bli_log_format_entry *known, const struct bli_log_sample *sample,
+                              const char *service, struct bli_log_format *format, struct bal_error *err) {
     (void)known, (void)service;
-    return bal_log_csv_new(sample->line[0], format, err);
+    return bli_log_csv_new(sample->line[0], format, err);
 }
 
-static enum bal_code make_w3c(const struct bal_log_format_entry *known, const struct bal_log_sample *sample,
-                              const char *service, struct bal_log_format *format, struct bal_error *err) {
+static enum bal_code make_w3c(const struct bli_log_format_entry *known, const struct bli_log_sample *sample,
+                              const char *service, struct bli_log_format *format, struct bal_error *err) {
     (void)known, (void)service;
-    return bal_log_w3c_new(sample, format, err);
+    return bli_log_w3c_new(sample, format, err);
 }
 
-static enum bal_code make_http(const struct bal_log_format_entry *known, const struct bal_log_sample *sample,
-                               const char *service, struct bal_log_format *format, struct bal_error *err) {
+static enum bal_code make_http(const struct bli_log_format_entry *known, const struct bli_log_sample *sample,
+                               const char *service, struct bli_log_format *format, struct bal_error *err) {
     (void)known, (void)sample, (void)service;
-    return bal_log_haproxy_new(BAL_LOG_HAPROXY_HTTP, format, err);
+    return bli_log_haproxy_new(BLI_LOG_HAPROXY_HTTP, format, err);
 }
 
-static enum bal_code make_tcp(const struct bal_log_format_entry *known, const struct bal_log_sample *sample,
-                              const char *service, struct bal_log_format *format, struct bal_error *err) {
+static enum bal_code make_tcp(const struct bli_log_format_entry *known, const struct bli_log_sample *sample,
+                              const char *service, struct bli_log_format *format, struct bal_error *err) {
     (void)known, (void)sample, (void)service;
-    return bal_log_haproxy_new(BAL_LOG_HAPROXY_TCP, format, err);
+    return bli_log_haproxy_new(BLI_LOG_HAPROXY_TCP, format, err);
 }
 
-static enum bal_code make_clf(const struct bal_log_format_entry *known, const struct bal_log_sample *sample,
-                              const char *service, struct bal_log_format *format, struct bal_error *err) {
+static enum bal_code make_clf(const struct bli_log_format_entry *known, const struct bli_log_sample *sample,
+                              const char *service, struct bli_log_format *format, struct bal_error *err) {
     (void)known, (void)sample, (void)service;
-    return bal_log_haproxy_new(BAL_LOG_HAPROXY_CLF, format, err);
+    return bli_log_haproxy_new(BLI_LOG_HAPROXY_CLF, format, err);
 }
 
 /* More fields follow the combined format; the numbers show what they are. */
-static enum bal_code make_trail(const struct bal_log_format_entry *known, const struct bal_log_sample *sample,
-                                const char *service, struct bal_log_format *format, struct bal_error *err) {
+static enum bal_code make_trail(const struct bli_log_format_entry *known, const struct bli_log_sample *sample,
+                                const char *service, struct bli_log_format *format, struct bal_error *err) {
     const char *program = strcmp(known->name, "combined") == 0 ? NULL : known->name;
-    return bal_log_combined_suffix_new(sample, program, service, format, err);
+    return bli_log_combined_suffix_new(sample, program, service, format, err);
 }
 
 /* The default of Envoy, and that of Istio, which has more. */
@@ -73,7 +73,7 @@ static enum bal_code make_trail(const struct bal_log_format_entry *known, const 
     "\"%UPSTREAM_HOST%\""
 
 /* Of two that read the same lines the earlier wins. */
-const struct bal_log_format_entry bal_log_formats[] = {
+const struct bli_log_format_entry bli_log_formats[] = {
     {.name = "json", .make = make_json, .sure = true},
     {.name = "caddy", .make = make_caddy, .sure = true},
     {.name = "haproxy", .make = make_http},
@@ -114,7 +114,7 @@ const struct bal_log_format_entry bal_log_formats[] = {
     /* the default of the ingress controller of Kubernetes */
     {.name = "combined",
      .make = make_pattern,
-     .pattern = BAL_LOG_COMBINED
+     .pattern = BLI_LOG_COMBINED
      " $request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name]"
      " $upstream_addr $upstream_response_length $upstream_response_time $upstream_status $req_id"},
     {.name = "combined", .make = make_trail, .tells = true},
@@ -124,13 +124,13 @@ const struct bal_log_format_entry bal_log_formats[] = {
     {.name = "tomcat", .make = make_trail, .named = true, .tells = true},
     {.name = "csv", .make = make_csv, .header = true},
 };
-const size_t bal_log_format_count = sizeof bal_log_formats / sizeof *bal_log_formats;
+const size_t bli_log_format_count = sizeof bli_log_formats / sizeof *bli_log_formats;
 
-const char *bal_log_format_names(void) {
+const char *bli_log_format_names(void) {
     static _Thread_local char names[300];
     size_t used = (size_t)snprintf(names, sizeof names, "auto");
-    for (size_t i = 0; i < bal_log_format_count && used < sizeof names; i++)
-        if (i == 0 || strcmp(bal_log_formats[i].name, bal_log_formats[i - 1].name) != 0)
-            used += (size_t)snprintf(names + used, sizeof names - used, ", %s", bal_log_formats[i].name);
+    for (size_t i = 0; i < bli_log_format_count && used < sizeof names; i++)
+        if (i == 0 || strcmp(bli_log_formats[i].name, bli_log_formats[i - 1].name) != 0)
+            used += (size_t)snprintf(names + used, sizeof names - used, ", %s", bli_log_formats[i].name);
     return names;
 }

@@ -26,10 +26,10 @@
 
 enum { LATE_MIN = 3, UNITS = 4 };
 
-static const int units[UNITS] = {BAL_LOG_S, BAL_LOG_MS, BAL_LOG_US, BAL_LOG_NS};
+static const int units[UNITS] = {BLI_LOG_S, BLI_LOG_MS, BLI_LOG_US, BLI_LOG_NS};
 
 static double seconds_of(int unit) {
-    return unit == BAL_LOG_S ? 1 : unit == BAL_LOG_MS ? 1e-3 : unit == BAL_LOG_US ? 1e-6 : 1e-9;
+    return unit == BLI_LOG_S ? 1 : unit == BLI_LOG_MS ? 1e-3 : unit == BLI_LOG_US ? 1e-6 : 1e-9;
 }
 
 /* 41 ms */
@@ -55,12 +55,12 @@ struct unit_numbers {
     int decimals;                 /* the most that one has */
     double sum;                   /* as they stand */
     double middle;                /* half of them are longer */
-    struct bal_log_span text;     /* the first that is no number */
+    struct bli_log_span text;     /* the first that is no number */
     size_t odds;                  /* of these, that are no lengths of time as the program writes them */
-    struct bal_log_span odd;      /* the first of them */
-    double value[BAL_LOG_SAMPLE]; /* by line; NaN: none */
-    int64_t time[BAL_LOG_SAMPLE]; /* by line */
-    bool second[BAL_LOG_SAMPLE];  /* the time is a whole second */
+    struct bli_log_span odd;      /* the first of them */
+    double value[BLI_LOG_SAMPLE]; /* by line; NaN: none */
+    int64_t time[BLI_LOG_SAMPLE]; /* by line */
+    bool second[BLI_LOG_SAMPLE];  /* the time is a whole second */
 };
 
 static bool is_digit(char c) {
@@ -75,11 +75,11 @@ static size_t count_digits(const char *at, const char *end) {
 }
 
 /* Does it look as the program writes it? */
-static bool has_shape(enum bal_log_shape shape, bool point, size_t decimals, bool exact) {
+static bool has_shape(enum bli_log_shape shape, bool point, size_t decimals, bool exact) {
     switch (shape) {
-    case BAL_LOG_THOUSANDTHS:
+    case BLI_LOG_THOUSANDTHS:
         return exact ? point && decimals == 3 : decimals <= 3;
-    case BAL_LOG_WHOLES:
+    case BLI_LOG_WHOLES:
         return !point;
     default:
         return true;
@@ -88,9 +88,9 @@ static bool has_shape(enum bal_log_shape shape, bool point, size_t decimals, boo
 
 /* Counts one value: of a list, the first number. exact: the number comes from the program itself, not through
  * another one that may have reformatted it. */
-static void count_number(struct unit_numbers *numbers, struct bal_log_span text, enum bal_log_shape shape,
+static void count_number(struct unit_numbers *numbers, struct bli_log_span text, enum bli_log_shape shape,
                          bool exact, double *value) {
-    text = bal_log_trim(text);
+    text = bli_log_trim(text);
     const char *at = text.text, *end = at + text.length;
     const size_t before = count_digits(at, end);
     const char *mark = at + before;
@@ -127,7 +127,7 @@ static int by_size(const void *a, const void *b) {
 }
 
 static void find_median(struct unit_numbers *numbers) {
-    double sorted[BAL_LOG_SAMPLE];
+    double sorted[BLI_LOG_SAMPLE];
     size_t count = 0;
     for (size_t i = 0; i < numbers->lines; i++)
         if (!isnan(numbers->value[i]))
@@ -136,17 +136,17 @@ static void find_median(struct unit_numbers *numbers) {
     numbers->middle = count > 0 ? sorted[count / 2] : 0;
 }
 
-static void count_numbers(const struct bal_log_format *format, const struct bal_log_sample *sample,
-                          const struct bal_log_binding *binding, const struct bal_log_length *length,
+static void count_numbers(const struct bli_log_format *format, const struct bli_log_sample *sample,
+                          const struct bli_log_binding *binding, const struct bli_log_length *length,
                           bool exact, struct unit_numbers *numbers) {
     *numbers = (struct unit_numbers){0};
-    struct bal_log_clock clock = {0};
-    struct bal_log_span fields[BAL_LOG_FIELDS];
+    struct bli_log_clock clock = {0};
+    struct bli_log_span fields[BLI_LOG_FIELDS];
     for (size_t i = 0; i < sample->count; i++) {
         int decimals;
         double *value = &numbers->value[numbers->lines];
         if (!format->kind->split(format, sample->line[i], fields) || !fields[binding->time].text ||
-            !bal_log_clock_read(&clock, fields[binding->time], &numbers->time[numbers->lines], &decimals))
+            !bli_log_clock_read(&clock, fields[binding->time], &numbers->time[numbers->lines], &decimals))
             continue;
         *value = NAN;
         numbers->second[numbers->lines] = decimals == 0;
@@ -193,7 +193,7 @@ static size_t list_readings(const struct unit_numbers *numbers, bool at_end, boo
     for (size_t i = 0; i < UNITS; i++) {
         if (!is_possible(numbers, units[i]))
             continue;
-        if (units[i] == BAL_LOG_NS && numbers->wholes < numbers->count)
+        if (units[i] == BLI_LOG_NS && numbers->wholes < numbers->count)
             continue;
         if (!at_end && !is_in_order(numbers, starts_late, units[i], by_ends))
             continue;
@@ -202,13 +202,13 @@ static size_t list_readings(const struct unit_numbers *numbers, bool at_end, boo
     return count;
 }
 
-static enum bal_code fail_ambiguous(const struct bal_log_field_names *words,
-                                    const struct bal_log_length *length, const struct unit_numbers *numbers,
+static enum bal_code fail_ambiguous(const struct bli_log_field_names *words,
+                                    const struct bli_log_length *length, const struct unit_numbers *numbers,
                                     const int *left, size_t count, struct bal_error *err) {
     const char *sign = words->sign, *name = length->name;
     if (numbers->count == 0 && numbers->text.text) {
         char text[40];
-        bal_log_show(numbers->text, text, sizeof text);
+        bli_log_show(numbers->text, text, sizeof text);
         return bal_fail(err, BAL_E_FORMAT, "%s%s is '%s', which is no length of time; name another field",
                         sign, name, text);
     }
@@ -230,7 +230,7 @@ static enum bal_code fail_ambiguous(const struct bal_log_field_names *words,
                                  i == 0          ? ""
                                  : i + 1 < count ? ", "
                                                  : " or ",
-                                 text, name, bal_log_unit_text(left[i]));
+                                 text, name, bli_log_unit_text(left[i]));
         if (used >= sizeof readings)
             break;
     }
@@ -241,38 +241,38 @@ static enum bal_code fail_ambiguous(const struct bal_log_field_names *words,
 /* Go counts nanoseconds: written as seconds or milliseconds they have nearly always their last digit. */
 static int unit_of_nanoseconds(const struct unit_numbers *numbers) {
     if (numbers->wholes == numbers->count)
-        return BAL_LOG_NS;
-    return numbers->decimals > 6 ? BAL_LOG_S : numbers->count >= 3 ? BAL_LOG_MS : BAL_LOG_UNIT_OPEN;
+        return BLI_LOG_NS;
+    return numbers->decimals > 6 ? BLI_LOG_S : numbers->count >= 3 ? BLI_LOG_MS : BLI_LOG_UNIT_OPEN;
 }
 
-static enum bal_code fail_shape(const struct bal_log_field_names *words, const struct bal_log_length *length,
+static enum bal_code fail_shape(const struct bli_log_field_names *words, const struct bli_log_length *length,
                                 const struct unit_numbers *numbers, struct bal_error *err) {
     char odd[40];
-    bal_log_show(numbers->odd, odd, sizeof odd);
+    bli_log_show(numbers->odd, odd, sizeof odd);
     return bal_fail(
         err, BAL_E_FORMAT,
         "%s%s is '%s', but %s writes %s: the format does not fit the log, or its unit is to be said"
         " (--service-field %s:ms)",
         words->sign, length->name, odd, words->program,
-        length->shape == BAL_LOG_THOUSANDTHS ? "seconds with three decimals" : "whole numbers", length->name);
+        length->shape == BLI_LOG_THOUSANDTHS ? "seconds with three decimals" : "whole numbers", length->name);
 }
 
 /* A field that has a program's name but not its form is from another program, and its unit is open. */
-static enum bal_code check_shape(const struct bal_log_field_names *words, struct bal_log_length *length,
+static enum bal_code check_shape(const struct bli_log_field_names *words, struct bli_log_length *length,
                                  const struct unit_numbers *numbers, bool exact, struct bal_error *err) {
     const bool always_whole =
-        length->shape == BAL_LOG_THOUSANDTHS && numbers->wholes == numbers->count && numbers->sum > 0;
+        length->shape == BLI_LOG_THOUSANDTHS && numbers->wholes == numbers->count && numbers->sum > 0;
     const bool odd = (double)numbers->odds > ODD_PART * (double)numbers->count; /* a line may be broken */
     if (!odd && !always_whole)
         return BAL_OK;
     if (exact)
         return fail_shape(words, length, numbers, err);
-    length->scale.unit = BAL_LOG_UNIT_OPEN;
+    length->scale.unit = BLI_LOG_UNIT_OPEN;
     length->scale.list = false;
     return BAL_OK;
 }
 
-static enum bal_code check_commas(const struct bal_log_field_names *words, struct bal_log_length *length,
+static enum bal_code check_commas(const struct bli_log_field_names *words, struct bli_log_length *length,
                                   const struct unit_numbers *numbers, struct bal_error *err) {
     const size_t points = numbers->count - numbers->wholes - numbers->commas;
     if (length->scale.list || numbers->commas <= points) /* most have none */
@@ -292,12 +292,12 @@ static int find_better_unit(const struct unit_numbers *numbers, size_t starts_la
     for (size_t i = 0; i < UNITS && starts_late >= LATE_MIN; i++)
         if (count_late(numbers, seconds_of(units[i])) <= starts_late / 10)
             return units[i];
-    return BAL_LOG_UNIT_OPEN;
+    return BLI_LOG_UNIT_OPEN;
 }
 
 /* Lines are written in the order of ends: lengths that are too long bring them out of order, and such that
  * are too short do not bring those into order whose starts are not. */
-static enum bal_code check_order(const struct bal_log_field_names *words, const struct bal_log_length *length,
+static enum bal_code check_order(const struct bli_log_field_names *words, const struct bli_log_length *length,
                                  const struct unit_numbers *numbers, const char *mean,
                                  struct bal_error *err) {
     const size_t starts_late = count_late(numbers, 0);
@@ -307,20 +307,20 @@ static enum bal_code check_order(const struct bal_log_field_names *words, const 
                         "with %s%s of %s on average, %zu of %zu requests would end before one that was logged"
                         " earlier: it is something else, or in another unit (--service-field %s:ms)",
                         words->sign, length->name, mean, late, numbers->count, length->name);
-    const int better = 2 * late > starts_late ? find_better_unit(numbers, starts_late) : BAL_LOG_UNIT_OPEN;
-    if (better == BAL_LOG_UNIT_OPEN)
+    const int better = 2 * late > starts_late ? find_better_unit(numbers, starts_late) : BLI_LOG_UNIT_OPEN;
+    if (better == BLI_LOG_UNIT_OPEN)
         return BAL_OK;
     return bal_fail(
         err, BAL_E_FORMAT,
         "lines are in the order in which requests end if %s%s is in %s, and not if it is in %s; say"
         " which: --service-field %s:%s or %s:%s",
-        words->sign, length->name, bal_log_unit_text(better), bal_log_unit_text(length->scale.unit),
-        length->name, bal_log_unit_text(better), length->name, bal_log_unit_text(length->scale.unit));
+        words->sign, length->name, bli_log_unit_text(better), bli_log_unit_text(length->scale.unit),
+        length->name, bli_log_unit_text(better), length->name, bli_log_unit_text(length->scale.unit));
 }
 
 /* A known unit must not contradict the numbers either. */
-static enum bal_code check_known(const struct bal_log_field_names *words,
-                                 const struct bal_log_binding *binding, const struct bal_log_length *length,
+static enum bal_code check_known(const struct bli_log_field_names *words,
+                                 const struct bli_log_binding *binding, const struct bli_log_length *length,
                                  const struct unit_numbers *numbers, struct bal_error *err) {
     if (numbers->count == 0 || 2 * numbers->units > numbers->count)
         return BAL_OK;
@@ -339,28 +339,28 @@ static enum bal_code check_known(const struct bal_log_field_names *words,
 }
 
 /* The file is written by the program itself, in its own format. */
-static bool is_exact(const struct bal_log_field_names *words) {
-    return words == &bal_log_names_nginx || words->starts || words == &bal_log_names_squid ||
-           words == &bal_log_names_lighttpd || words == &bal_log_names_tomcat || words == &bal_log_names_iis;
+static bool is_exact(const struct bli_log_field_names *words) {
+    return words == &bli_log_names_nginx || words->starts || words == &bli_log_names_squid ||
+           words == &bli_log_names_lighttpd || words == &bli_log_names_tomcat || words == &bli_log_names_iis;
 }
 
-static enum bal_code infer_unit(const struct bal_log_field_names *words,
-                                const struct bal_log_binding *binding, struct bal_log_length *length,
+static enum bal_code infer_unit(const struct bli_log_field_names *words,
+                                const struct bli_log_binding *binding, struct bli_log_length *length,
                                 const struct unit_numbers *numbers, struct bal_error *err) {
     enum bal_code code = check_commas(words, length, numbers, err);
     if (!code && numbers->count > 0)
         code = check_shape(words, length, numbers, is_exact(words), err);
     if (code || length->said)
         return code;
-    if (length->scale.unit != BAL_LOG_UNIT_OPEN)
+    if (length->scale.unit != BLI_LOG_UNIT_OPEN)
         return check_known(words, binding, length, numbers, err);
     if (numbers->lines == 0 || 2 * numbers->units > numbers->count) { /* no lines, or units of their own */
-        length->scale.unit = BAL_LOG_S;
+        length->scale.unit = BLI_LOG_S;
         return BAL_OK;
     }
-    if (length->shape == BAL_LOG_NANOSECONDS && numbers->count > 0)
+    if (length->shape == BLI_LOG_NANOSECONDS && numbers->count > 0)
         length->scale.unit = unit_of_nanoseconds(numbers);
-    if (length->scale.unit != BAL_LOG_UNIT_OPEN)
+    if (length->scale.unit != BLI_LOG_UNIT_OPEN)
         return BAL_OK;
     int left[UNITS];
     const size_t count =
@@ -373,8 +373,8 @@ static enum bal_code infer_unit(const struct bal_log_field_names *words,
 
 /* Both are known: the whole cannot be less than its part. Rounding, and two clocks, may make a difference of
  * some milliseconds. */
-static enum bal_code check_part(const struct bal_log_field_names *words,
-                                const struct bal_log_binding *binding, const struct unit_numbers *service,
+static enum bal_code check_part(const struct bli_log_field_names *words,
+                                const struct bli_log_binding *binding, const struct unit_numbers *service,
                                 const struct unit_numbers *whole, struct bal_error *err) {
     size_t both = 0, less = 0;
     for (size_t i = 0; i < service->lines && i < whole->lines; i++) {
@@ -392,9 +392,9 @@ static enum bal_code check_part(const struct bal_log_field_names *words,
 }
 
 /* The time of the whole request is optional: if its unit stays open, it is left out. */
-static enum bal_code infer_whole_unit(const struct bal_log_format *format,
-                                      const struct bal_log_field_names *words,
-                                      const struct bal_log_sample *sample, struct bal_log_binding *binding,
+static enum bal_code infer_whole_unit(const struct bli_log_format *format,
+                                      const struct bli_log_field_names *words,
+                                      const struct bli_log_sample *sample, struct bli_log_binding *binding,
                                       const struct unit_numbers *service, struct unit_numbers *numbers,
                                       struct bal_error *err) {
     count_numbers(format, sample, binding, &binding->whole, is_exact(words), numbers);
@@ -405,14 +405,14 @@ static enum bal_code infer_whole_unit(const struct bal_log_format *format,
         code = infer_unit(words, binding, &binding->whole, numbers, err);
     else
         code = BAL_OK;
-    if (binding->whole.scale.unit == BAL_LOG_UNIT_OPEN)
+    if (binding->whole.scale.unit == BLI_LOG_UNIT_OPEN)
         binding->whole.field = -1;
     return code;
 }
 
-enum bal_code bal_log_infer_units(const struct bal_log_format *format,
-                                  const struct bal_log_field_names *words,
-                                  const struct bal_log_sample *sample, struct bal_log_binding *binding,
+enum bal_code bli_log_infer_units(const struct bli_log_format *format,
+                                  const struct bli_log_field_names *words,
+                                  const struct bli_log_sample *sample, struct bli_log_binding *binding,
                                   struct bal_error *err) {
     if (binding->service.field < 0)
         return BAL_OK;

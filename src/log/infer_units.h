@@ -7,9 +7,9 @@
 
 /* Sets units that are open, finds decimal commas, and checks that lengths of time look as the program writes
  * them. An error when several units remain possible; it lists them with what each would mean. */
-enum bal_code bal_log_infer_units(const struct bal_log_format *format,
-                                  const struct bal_log_field_names *words,
-                                  const struct bal_log_sample *sample, struct bal_log_binding *binding,
+enum bal_code bli_log_infer_units(const struct bli_log_format *format,
+                                  const struct bli_log_field_names *words,
+                                  const struct bli_log_sample *sample, struct bli_log_binding *binding,
                                   struct bal_error *err);
 
 #endif

@@ -25,7 +25,7 @@ enum {
 struct bin {
     uint64_t jobs;
     double others, logged;
-    struct bal_histogram *sizes; /* in mean sizes; NULL: none */
+    struct bli_histogram *sizes; /* in mean sizes; NULL: none */
     double *factor;              /* of a size in each bin of the histogram; made when it is needed */
 };
 
@@ -34,19 +34,19 @@ struct load_sums {
     double logged[BINS];
 };
 
-struct bal_low_load {
+struct bli_low_load {
     double unit; /* mean size as logged, in nanoseconds */
     uint64_t jobs, seen;
-    struct bal_departures fleet;
+    struct bli_departures fleet;
     struct bin bin[BINS];
-    struct load_sums block[BAL_STRATA];
+    struct load_sums block[BLI_STRATA];
     unsigned low_load;           /* bins of the low-load part, from the first on */
-    struct bal_histogram *sizes; /* of the low-load part */
+    struct bli_histogram *sizes; /* of the low-load part */
 };
 
-enum bal_code bal_low_load_new(const struct bal_trace_info *info, struct bal_low_load **low_load,
+enum bal_code bli_low_load_new(const struct bli_trace_info *info, struct bli_low_load **low_load,
                                struct bal_error *err) {
-    struct bal_low_load *l = *low_load = calloc(1, sizeof *l);
+    struct bli_low_load *l = *low_load = calloc(1, sizeof *l);
     if (!l)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
     l->unit = info->size_mean * NANOSECONDS;
@@ -54,7 +54,7 @@ enum bal_code bal_low_load_new(const struct bal_trace_info *info, struct bal_low
     return BAL_OK;
 }
 
-void bal_low_load_free(struct bal_low_load *low_load) {
+void bli_low_load_free(struct bli_low_load *low_load) {
     if (!low_load)
         return;
     for (unsigned i = 0; i < BINS; i++) {
@@ -62,7 +62,7 @@ void bal_low_load_free(struct bal_low_load *low_load) {
         free(low_load->bin[i].factor);
     }
     free(low_load->sizes);
-    bal_departures_fini(&low_load->fleet);
+    bli_departures_fini(&low_load->fleet);
     free(low_load);
 }
 
@@ -77,16 +77,16 @@ static unsigned bin_of(size_t others) {
 }
 
 /* How many others the job finds. */
-static enum bal_code count_others(struct bal_low_load *low_load, const struct bal_trace_job *job,
+static enum bal_code count_others(struct bli_low_load *low_load, const struct bli_trace_job *job,
                                   size_t *others, struct bal_error *err) {
-    bal_departures_forget(&low_load->fleet, job->time);
-    *others = bal_departures_count(&low_load->fleet);
-    return bal_departures_add(&low_load->fleet, job->time + job->size)
+    bli_departures_forget(&low_load->fleet, job->time);
+    *others = bli_departures_count(&low_load->fleet);
+    return bli_departures_add(&low_load->fleet, job->time + job->size)
                ? BAL_OK
                : bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu jobs at once", *others + 1);
 }
 
-enum bal_code bal_low_load_add(struct bal_low_load *low_load, const struct bal_trace_job *job,
+enum bal_code bli_low_load_add(struct bli_low_load *low_load, const struct bli_trace_job *job,
                                struct bal_error *err) {
     size_t others;
     const enum bal_code code = count_others(low_load, job, &others, err);
@@ -95,12 +95,12 @@ enum bal_code bal_low_load_add(struct bal_low_load *low_load, const struct bal_t
     struct bin *bin = &low_load->bin[bin_of(others)];
     if (!bin->sizes && !(bin->sizes = calloc(1, sizeof *bin->sizes)))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
-    struct load_sums *block = &low_load->block[bal_strata_of(low_load->seen++, low_load->jobs)];
+    struct load_sums *block = &low_load->block[bli_strata_of(low_load->seen++, low_load->jobs)];
     const double seconds = (double)job->size / NANOSECONDS;
     bin->jobs++;
     bin->others += (double)others;
     bin->logged += seconds;
-    bal_histogram_add(bin->sizes, (double)job->size / low_load->unit);
+    bli_histogram_add(bin->sizes, (double)job->size / low_load->unit);
     block->jobs[bin_of(others)]++;
     block->logged[bin_of(others)] += seconds;
     return BAL_OK;
@@ -109,7 +109,7 @@ enum bal_code bal_low_load_add(struct bal_low_load *low_load, const struct bal_t
 /* ---- which part is light ---- */
 
 /* The first bins, as many as have that part of the jobs; the mean number of others there. */
-static double set_low_load_part(struct bal_low_load *low_load, double part) {
+static double set_low_load_part(struct bli_low_load *low_load, double part) {
     const double jobs = (double)low_load->jobs;
     const double wanted = fmax(part * jobs, fmin(LIGHT_JOBS, jobs / 10));
     double taken = 0, others = 0;
@@ -120,10 +120,10 @@ static double set_low_load_part(struct bal_low_load *low_load, double part) {
     return others / taken;
 }
 
-/* The mean of the low-load part over that of all, with one block left out (BAL_STRATA: none). */
-static double low_load_ratio(const struct bal_low_load *low_load, unsigned without) {
+/* The mean of the low-load part over that of all, with one block left out (BLI_STRATA: none). */
+static double low_load_ratio(const struct bli_low_load *low_load, unsigned without) {
     double jobs[2] = {0, 0}, logged[2] = {0, 0};
-    for (unsigned b = 0; b < BAL_STRATA; b++)
+    for (unsigned b = 0; b < BLI_STRATA; b++)
         for (unsigned i = 0; i < BINS && b != without; i++) {
             const bool is_light = i < low_load->low_load;
             jobs[0] += (double)low_load->block[b].jobs[i];
@@ -136,10 +136,10 @@ static double low_load_ratio(const struct bal_low_load *low_load, unsigned witho
 
 /* What the low-load part does not have is waiting. Its error is that of the jackknife over blocks; a block in
  * which all of the low-load part lies leaves nothing to compare. */
-static struct bal_estimate waiting_share(const struct bal_low_load *low_load) {
+static struct bli_estimate waiting_share(const struct bli_low_load *low_load) {
     double sum = 0, squares = 0;
     unsigned blocks = 0;
-    for (unsigned b = 0; b < BAL_STRATA; b++) {
+    for (unsigned b = 0; b < BLI_STRATA; b++) {
         uint64_t jobs = 0;
         for (unsigned i = 0; i < BINS; i++)
             jobs += low_load->block[b].jobs[i];
@@ -147,27 +147,27 @@ static struct bal_estimate waiting_share(const struct bal_low_load *low_load) {
             continue;
         const double ratio = low_load_ratio(low_load, b);
         if (!isfinite(ratio))
-            return (struct bal_estimate){1 - low_load_ratio(low_load, BAL_STRATA), NAN};
+            return (struct bli_estimate){1 - low_load_ratio(low_load, BLI_STRATA), NAN};
         sum += ratio;
         squares += ratio * ratio;
         blocks++;
     }
     const double n = blocks;
-    return (struct bal_estimate){.mean = 1 - low_load_ratio(low_load, BAL_STRATA),
+    return (struct bli_estimate){.mean = 1 - low_load_ratio(low_load, BLI_STRATA),
                                  .half_width =
                                      n < 2 ? NAN
-                                           : bal_student_quantile(0.975, n - 1) *
+                                           : bli_student_quantile(0.975, n - 1) *
                                                  sqrt(fmax(squares - sum * sum / n, 0) * (n - 1) / n)};
 }
 
 /* Were there no others at all, as much again would be gone, if it goes in a straight line. */
-static double estimate_uncertainty(const struct bal_recovery *recovery) {
+static double estimate_uncertainty(const struct bli_recovery *recovery) {
     const double reach = recovery->mean_others / (recovery->mean_others - recovery->light_others);
     return recovery->share.half_width * reach;
 }
 
 /* A smaller low-load part has less waiting in it, but a larger error. */
-static void choose_low_load(struct bal_low_load *low_load, struct bal_recovery *recovery) {
+static void choose_low_load(struct bli_low_load *low_load, struct bli_recovery *recovery) {
     static const double parts[] = {0.01, 0.02, 0.05, 0.1, 0.2};
     double others = 0;
     for (unsigned i = 0; i < BINS; i++)
@@ -181,19 +181,19 @@ static void choose_low_load(struct bal_low_load *low_load, struct bal_recovery *
     }
 }
 
-static enum bal_times classify_times(const struct bal_low_load *low_load,
-                                     const struct bal_recovery *recovery) {
-    const struct bal_estimate share = recovery->share;
+static enum bli_times classify_times(const struct bli_low_load *low_load,
+                                     const struct bli_recovery *recovery) {
+    const struct bli_estimate share = recovery->share;
     if (recovery->mean_others == 0)
-        return BAL_TIMES_CLEAN;
+        return BLI_TIMES_CLEAN;
     if (low_load->jobs < JOBS_MIN)
-        return BAL_TIMES_UNKNOWN;
+        return BLI_TIMES_UNKNOWN;
     if (share.mean > SHARE_MIN && share.mean > 1.5 * share.half_width)
-        return BAL_TIMES_LIGHT;
-    return estimate_uncertainty(recovery) <= SHARE_UNSURE ? BAL_TIMES_CLEAN : BAL_TIMES_UNKNOWN;
+        return BLI_TIMES_LIGHT;
+    return estimate_uncertainty(recovery) <= SHARE_UNSURE ? BLI_TIMES_CLEAN : BLI_TIMES_UNKNOWN;
 }
 
-enum bal_code bal_low_load_estimate(struct bal_low_load *low_load, struct bal_recovery *recovery,
+enum bal_code bli_low_load_estimate(struct bli_low_load *low_load, struct bli_recovery *recovery,
                                     struct bal_error *err) {
     choose_low_load(low_load, recovery);
     recovery->times = classify_times(low_load, recovery);
@@ -202,12 +202,12 @@ enum bal_code bal_low_load_estimate(struct bal_low_load *low_load, struct bal_re
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
     for (unsigned i = 0; i < low_load->low_load; i++)
         if (low_load->bin[i].sizes)
-            bal_histogram_merge(low_load->sizes, low_load->bin[i].sizes);
-    if (recovery->times == BAL_TIMES_LIGHT) {
+            bli_histogram_merge(low_load->sizes, low_load->bin[i].sizes);
+    if (recovery->times == BLI_TIMES_LIGHT) {
         recovery->service_mean = recovery->logged_mean * (1 - recovery->share.mean);
-        recovery->service_p99 = bal_histogram_quantile(low_load->sizes, 0.99) * low_load->unit / NANOSECONDS;
+        recovery->service_p99 = bli_histogram_quantile(low_load->sizes, 0.99) * low_load->unit / NANOSECONDS;
     }
-    bal_departures_fini(&low_load->fleet); /* the jobs come again from the first on */
+    bli_departures_fini(&low_load->fleet); /* the jobs come again from the first on */
     return BAL_OK;
 }
 
@@ -215,25 +215,25 @@ enum bal_code bal_low_load_estimate(struct bal_low_load *low_load, struct bal_re
 
 /* For each bin of sizes: the size of the same rank in the low-load part, over that in the middle of the bin.
  * Waiting only adds, so that no factor is above 1. */
-static bool make_factors(const struct bal_low_load *low_load, struct bin *bin) {
-    bin->factor = malloc(BAL_HISTOGRAM_BINS * sizeof *bin->factor);
+static bool make_factors(const struct bli_low_load *low_load, struct bin *bin) {
+    bin->factor = malloc(BLI_HISTOGRAM_BINS * sizeof *bin->factor);
     if (!bin->factor)
         return false;
     uint64_t below = 0;
-    for (unsigned i = 0; i < BAL_HISTOGRAM_BINS; i++) {
+    for (unsigned i = 0; i < BLI_HISTOGRAM_BINS; i++) {
         const uint64_t here = bin->sizes->count[i];
         bin->factor[i] = 1;
-        if (here == 0 || i + 1 == BAL_HISTOGRAM_BINS)
+        if (here == 0 || i + 1 == BLI_HISTOGRAM_BINS)
             continue;
         const double rank = ((double)below + 0.5 * (double)here) / (double)bin->jobs;
-        const double middle = (bal_histogram_edge(i) + bal_histogram_edge(i + 1)) / 2;
-        bin->factor[i] = fmin(bal_histogram_quantile(low_load->sizes, rank) / middle, 1);
+        const double middle = (bli_histogram_edge(i) + bli_histogram_edge(i + 1)) / 2;
+        bin->factor[i] = fmin(bli_histogram_quantile(low_load->sizes, rank) / middle, 1);
         below += here;
     }
     return true;
 }
 
-enum bal_code bal_low_load_size(struct bal_low_load *low_load, const struct bal_trace_job *job, int64_t *size,
+enum bal_code bli_low_load_size(struct bli_low_load *low_load, const struct bli_trace_job *job, int64_t *size,
                                 struct bal_error *err) {
     size_t others;
     const enum bal_code code = count_others(low_load, job, &others, err);
@@ -245,7 +245,7 @@ enum bal_code bal_low_load_size(struct bal_low_load *low_load, const struct bal_
         return BAL_OK;
     if (!bin->factor && !make_factors(low_load, bin))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
-    const double factor = bin->factor[bal_histogram_bin((double)job->size / low_load->unit)];
+    const double factor = bin->factor[bli_histogram_bin((double)job->size / low_load->unit)];
     const double shorter = (double)job->size * factor;
     *size = shorter >= 1 ? (int64_t)shorter : 1;
     return BAL_OK;

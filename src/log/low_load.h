@@ -6,23 +6,23 @@
 
 #include "ballast/recover.h"
 
-struct bal_low_load;
+struct bli_low_load;
 
-enum bal_code bal_low_load_new(const struct bal_trace_info *info, struct bal_low_load **light,
+enum bal_code bli_low_load_new(const struct bli_trace_info *info, struct bli_low_load **light,
                                struct bal_error *err);
-void bal_low_load_free(struct bal_low_load *light); /* NULL is allowed */
+void bli_low_load_free(struct bli_low_load *light); /* NULL is allowed */
 
-/* Jobs in order of arrival, sizes as logged; all of them once, and then, after bal_low_load_estimate, again.
+/* Jobs in order of arrival, sizes as logged; all of them once, and then, after bli_low_load_estimate, again.
  */
-enum bal_code bal_low_load_add(struct bal_low_load *light, const struct bal_trace_job *job,
+enum bal_code bli_low_load_add(struct bli_low_load *light, const struct bli_trace_job *job,
                                struct bal_error *err);
 /* Which part of the logged time is waiting? Sets times, share, service_mean, service_p99, light_others and
  * mean_others. */
-enum bal_code bal_low_load_estimate(struct bal_low_load *light, struct bal_recovery *recovery,
+enum bal_code bli_low_load_estimate(struct bli_low_load *light, struct bli_recovery *recovery,
                                     struct bal_error *err);
 /* The size without waiting: the size that has the same rank in the low-load part as the job has among those
  * that found as many others. */
-enum bal_code bal_low_load_size(struct bal_low_load *light, const struct bal_trace_job *job, int64_t *size,
+enum bal_code bli_low_load_size(struct bli_low_load *light, const struct bli_trace_job *job, int64_t *size,
                                 struct bal_error *err);
 
 #endif

@@ -17,7 +17,7 @@ enum {
     HEAP_MAX = 64 << 10, /* KiB of the interpreter */
 };
 
-struct bal_log_match {
+struct bli_log_match {
     const char *pattern;
     pcre2_code *code;
     pcre2_match_data *data;
@@ -25,7 +25,7 @@ struct bal_log_match {
     pcre2_jit_stack *stack;
 };
 
-static enum bal_code compile_regex(struct bal_log_match *match, struct bal_error *err) {
+static enum bal_code compile_regex(struct bli_log_match *match, struct bal_error *err) {
     int number;
     size_t at;
     /* Bytes, not characters: a log may have any. */
@@ -40,7 +40,7 @@ static enum bal_code compile_regex(struct bal_log_match *match, struct bal_error
                     match->pattern, at, text);
 }
 
-static enum bal_code prepare_match(struct bal_log_match *match, struct bal_error *err) {
+static enum bal_code prepare_match(struct bli_log_match *match, struct bal_error *err) {
     match->data = pcre2_match_data_create(1, NULL);
     match->context = pcre2_match_context_create(NULL);
     match->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MAX, NULL);
@@ -52,11 +52,11 @@ static enum bal_code prepare_match(struct bal_log_match *match, struct bal_error
     return BAL_OK;
 }
 
-enum bal_code bal_log_match_new(const char *pattern, struct bal_log_match **match, struct bal_error *err) {
+enum bal_code bli_log_match_new(const char *pattern, struct bli_log_match **match, struct bal_error *err) {
     *match = NULL;
     if (!pattern)
         return BAL_OK;
-    struct bal_log_match *m = calloc(1, sizeof *m);
+    struct bli_log_match *m = calloc(1, sizeof *m);
     if (!m)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a pattern");
     m->pattern = pattern;
@@ -64,13 +64,13 @@ enum bal_code bal_log_match_new(const char *pattern, struct bal_log_match **matc
     if (!code)
         code = prepare_match(m, err);
     if (code)
-        bal_log_match_free(m);
+        bli_log_match_free(m);
     else
         *match = m;
     return code;
 }
 
-void bal_log_match_free(struct bal_log_match *match) {
+void bli_log_match_free(struct bli_log_match *match) {
     if (!match)
         return;
     pcre2_jit_stack_free(match->stack);
@@ -80,10 +80,10 @@ void bal_log_match_free(struct bal_log_match *match) {
     free(match);
 }
 
-static enum bal_code fail_match(const struct bal_log_match *match, struct bal_log_span text, int result,
+static enum bal_code fail_match(const struct bli_log_match *match, struct bli_log_span text, int result,
                                 struct bal_error *err) {
     char why[120], shown[80];
-    bal_log_show(text, shown, sizeof shown);
+    bli_log_show(text, shown, sizeof shown);
     if (result == PCRE2_ERROR_MATCHLIMIT)
         snprintf(why, sizeof why, "more than %d steps", (int)STEPS_MAX);
     else if (result == PCRE2_ERROR_HEAPLIMIT)
@@ -94,7 +94,7 @@ static enum bal_code fail_match(const struct bal_log_match *match, struct bal_lo
                     match->pattern, shown, why);
 }
 
-enum bal_code bal_log_match_try(const struct bal_log_match *match, struct bal_log_span text, bool *matches,
+enum bal_code bli_log_match_try(const struct bli_log_match *match, struct bli_log_span text, bool *matches,
                                 struct bal_error *err) {
     PCRE2_SPTR subject = (PCRE2_SPTR)text.text;
     int result = pcre2_match(match->code, subject, text.length, 0, 0, match->data, match->context);

@@ -6,14 +6,14 @@
 #include "ballast/error.h"
 #include "log/span.h"
 
-struct bal_log_match;
+struct bli_log_match;
 
 /* pattern NULL: there is none, *match is NULL. */
-enum bal_code bal_log_match_new(const char *pattern, struct bal_log_match **match, struct bal_error *err);
-void bal_log_match_free(struct bal_log_match *match); /* NULL is allowed */
+enum bal_code bli_log_match_new(const char *pattern, struct bli_log_match **match, struct bal_error *err);
+void bli_log_match_free(struct bli_log_match *match); /* NULL is allowed */
 
 /* Does the text match? An error if it takes more than 10^7 steps, a second at most, or more than 64 MiB. */
-enum bal_code bal_log_match_try(const struct bal_log_match *match, struct bal_log_span text, bool *matches,
+enum bal_code bli_log_match_try(const struct bli_log_match *match, struct bli_log_span text, bool *matches,
                                 struct bal_error *err);
 
 #endif

@@ -7,39 +7,39 @@
 
 /* A job that is there. */
 struct ps_job {
-    struct bal_trace_job job;
+    struct bli_trace_job job;
     int64_t leaves;
     uint32_t found;
-    double before[BAL_SHARING_MAX]; /* V when it came */
+    double before[BLI_SHARING_MAX]; /* V when it came */
 };
 
 struct ps_server {
     struct ps_job *ps_job; /* a heap, the first to leave on top */
     size_t count, room;
     int64_t now;
-    double got[BAL_SHARING_MAX]; /* V, in nanoseconds */
+    double got[BLI_SHARING_MAX]; /* V, in nanoseconds */
 };
 
-struct bal_sharing {
-    uint32_t cores[BAL_SHARING_MAX];
+struct bli_sharing {
+    uint32_t cores[BLI_SHARING_MAX];
     unsigned count;
-    enum bal_code (*take)(void *context, const struct bal_trace_job *job, uint32_t found, const double *work,
+    enum bal_code (*take)(void *context, const struct bli_trace_job *job, uint32_t found, const double *work,
                           struct bal_error *err);
     void *context;
     uint32_t servers;
     struct ps_server *ps_server;
 };
 
-enum bal_code bal_sharing_new(const uint32_t *cores, unsigned count, uint32_t servers,
-                              enum bal_code (*take)(void *context, const struct bal_trace_job *job,
+enum bal_code bli_sharing_new(const uint32_t *cores, unsigned count, uint32_t servers,
+                              enum bal_code (*take)(void *context, const struct bli_trace_job *job,
                                                     uint32_t found, const double *work,
                                                     struct bal_error *err),
-                              void *context, struct bal_sharing **sharing, struct bal_error *err) {
-    struct bal_sharing *s = *sharing = calloc(1, sizeof *s);
+                              void *context, struct bli_sharing **sharing, struct bal_error *err) {
+    struct bli_sharing *s = *sharing = calloc(1, sizeof *s);
     if (s)
         s->ps_server = calloc((size_t)servers + 1, sizeof *s->ps_server);
     if (!s || !s->ps_server) {
-        bal_sharing_free(s);
+        bli_sharing_free(s);
         *sharing = NULL;
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for %u servers", servers);
     }
@@ -52,7 +52,7 @@ enum bal_code bal_sharing_new(const uint32_t *cores, unsigned count, uint32_t se
     return BAL_OK;
 }
 
-void bal_sharing_free(struct bal_sharing *sharing) {
+void bli_sharing_free(struct bli_sharing *sharing) {
     if (!sharing)
         return;
     for (uint32_t server = 0; sharing->ps_server && server <= sharing->servers; server++)
@@ -61,7 +61,7 @@ void bal_sharing_free(struct bal_sharing *sharing) {
     free(sharing);
 }
 
-static void serve_until(const struct bal_sharing *sharing, struct ps_server *ps_server, int64_t until) {
+static void serve_until(const struct bli_sharing *sharing, struct ps_server *ps_server, int64_t until) {
     const double length = (double)(until - ps_server->now), guests = (double)ps_server->count;
     for (unsigned c = 0; c < sharing->count && ps_server->count > 0; c++)
         ps_server->got[c] += guests > sharing->cores[c] ? length * sharing->cores[c] / guests : length;
@@ -90,11 +90,11 @@ static void heap_push(struct ps_server *ps_server, const struct ps_job *ps_job) 
     ps_server->ps_job[at] = *ps_job;
 }
 
-static enum bal_code remove_first_departure(struct bal_sharing *sharing, struct ps_server *ps_server,
+static enum bal_code remove_first_departure(struct bli_sharing *sharing, struct ps_server *ps_server,
                                             struct bal_error *err) {
     serve_until(sharing, ps_server, ps_server->ps_job[0].leaves);
     const struct ps_job ps_job = heap_pop(ps_server);
-    double work[BAL_SHARING_MAX];
+    double work[BLI_SHARING_MAX];
     for (unsigned c = 0; c < sharing->count; c++)
         work[c] = ps_server->got[c] - ps_job.before[c];
     return sharing->take(sharing->context, &ps_job.job, ps_job.found, work, err);
@@ -110,7 +110,7 @@ static enum bal_code make_room(struct ps_server *ps_server, struct bal_error *er
     return BAL_OK;
 }
 
-enum bal_code bal_sharing_add(struct bal_sharing *sharing, const struct bal_trace_job *job,
+enum bal_code bli_sharing_add(struct bli_sharing *sharing, const struct bli_trace_job *job,
                               struct bal_error *err) {
     struct ps_server *ps_server = &sharing->ps_server[job->server];
     enum bal_code code = BAL_OK;
@@ -129,7 +129,7 @@ enum bal_code bal_sharing_add(struct bal_sharing *sharing, const struct bal_trac
     return BAL_OK;
 }
 
-enum bal_code bal_sharing_end(struct bal_sharing *sharing, struct bal_error *err) {
+enum bal_code bli_sharing_end(struct bli_sharing *sharing, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (uint32_t server = 0; server <= sharing->servers; server++)
         while (!code && sharing->ps_server[server].count > 0)

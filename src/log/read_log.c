@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-const char *const bal_log_reason_text[BAL_LOG_REASON_COUNT] = {
+const char *const bli_log_reason_text[BLI_LOG_REASON_COUNT] = {
 #define X(name, text) text,
-    BAL_LOG_REASONS(X)
+    BLI_LOG_REASONS(X)
 #undef X
 };
 
@@ -24,7 +24,7 @@ enum {
     ALIKE = 2,          /* examples of lines that were skipped for the same reason */
 };
 
-static bool is_empty(struct bal_log_span line) {
+static bool is_empty(struct bli_log_span line) {
     if (line.length > 0 && line.text[0] == '#')
         return true;
     size_t i = 0;
@@ -33,27 +33,27 @@ static bool is_empty(struct bal_log_span line) {
     return i == line.length;
 }
 
-static bool is_binary(struct bal_log_span line) {
+static bool is_binary(struct bli_log_span line) {
     for (size_t i = 0; i < line.length; i++)
         if ((unsigned char)line.text[i] < ' ' && line.text[i] != '\t')
             return true;
     return false;
 }
 
-static void skip_line(struct bal_log_reader *reader, struct bal_log_span line, enum bal_log_reason reason) {
-    struct bal_log_summary *summary = reader->summary;
-    if (reason == BAL_LOG_MALFORMED && is_binary(line))
-        reason = BAL_LOG_BINARY;
-    if (summary->skipped[reason]++ >= ALIKE || summary->examples == BAL_LOG_EXAMPLES)
+static void skip_line(struct bli_log_reader *reader, struct bli_log_span line, enum bli_log_reason reason) {
+    struct bli_log_summary *summary = reader->summary;
+    if (reason == BLI_LOG_MALFORMED && is_binary(line))
+        reason = BLI_LOG_BINARY;
+    if (summary->skipped[reason]++ >= ALIKE || summary->examples == BLI_LOG_EXAMPLES)
         return;
-    struct bal_log_example *example = &summary->example[summary->examples++];
+    struct bli_log_example *example = &summary->example[summary->examples++];
     example->reason = reason;
     example->line = reader->file->lines;
     snprintf(example->file, sizeof example->file, "%s", reader->file->path);
-    bal_log_show(line, example->text, sizeof example->text);
+    bli_log_show(line, example->text, sizeof example->text);
 }
 
-static void set_clock(struct bal_log_reader *reader, int decimals) {
+static void set_clock(struct bli_log_reader *reader, int decimals) {
     static const double resolution[] = {1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
     reader->measured = true;
     reader->spread = reader->file->spread = decimals == 0;
@@ -63,14 +63,14 @@ static void set_clock(struct bal_log_reader *reader, int decimals) {
 }
 
 /* The unit of the last digit of service times, if it is coarser than in earlier files. */
-static void set_step(struct bal_log_reader *reader, int64_t step) {
-    const double seconds = (double)step / (double)BAL_LOG_SECOND;
+static void set_step(struct bli_log_reader *reader, int64_t step) {
+    const double seconds = (double)step / (double)BLI_LOG_SECOND;
     if (seconds > reader->summary->step)
         reader->summary->step = seconds;
 }
 
 /* A count of slots, if the line has one. */
-static void parse_slots(struct bal_log_summary *summary, struct bal_log_span text) {
+static void parse_slots(struct bli_log_summary *summary, struct bli_log_span text) {
     uint32_t slots = 0;
     for (size_t i = 0; i < text.length && text.length <= 6; i++) {
         const unsigned digit = (unsigned char)(text.text[i] - '0');
@@ -84,49 +84,49 @@ static void parse_slots(struct bal_log_summary *summary, struct bal_log_span tex
     summary->slots_high = slots > summary->slots_high ? slots : summary->slots_high;
 }
 
-static void check_order(struct bal_log_reader *reader, int64_t time) {
-    reader->summary->backwards += reader->binding.at_end && time < reader->latest - BAL_LOG_SECOND;
+static void check_order(struct bli_log_reader *reader, int64_t time) {
+    reader->summary->backwards += reader->binding.at_end && time < reader->latest - BLI_LOG_SECOND;
     if (time > reader->latest)
         reader->latest = time;
 }
 
-static enum bal_code find_kind(struct bal_log_reader *reader, struct bal_log_span path, uint8_t *kind,
+static enum bal_code find_kind(struct bli_log_reader *reader, struct bli_log_span path, uint8_t *kind,
                                struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (size_t i = 0; i < reader->options->kinds && *kind == 0 && !code; i++) {
         bool matches;
-        code = bal_log_match_try(reader->kind[i], path, &matches, err);
+        code = bli_log_match_try(reader->kind[i], path, &matches, err);
         *kind = !code && matches ? (uint8_t)(i + 1) : 0;
     }
     return code;
 }
 
 /* Arrival, size, class and kind, and whether it is one of those that are wanted. */
-static enum bal_code make_job(struct bal_log_reader *reader, const struct bal_log_entry *entry,
-                              struct bal_trace_job *job, bool *wanted, struct bal_error *err) {
-    *job = (struct bal_trace_job){.time = entry->time - entry->before, .size = entry->service};
+static enum bal_code make_job(struct bli_log_reader *reader, const struct bli_log_entry *entry,
+                              struct bli_trace_job *job, bool *wanted, struct bal_error *err) {
+    *job = (struct bli_trace_job){.time = entry->time - entry->before, .size = entry->service};
     *wanted = true;
     enum bal_code code = BAL_OK;
     if (reader->filter)
-        code = bal_log_filter_try(reader->filter, entry, job->time, wanted, err);
+        code = bli_log_filter_try(reader->filter, entry, job->time, wanted, err);
     if (!code && *wanted && reader->high && entry->class.text)
-        code = bal_log_match_try(reader->high, entry->class, &job->high, err);
+        code = bli_log_match_try(reader->high, entry->class, &job->high, err);
     if (!code && *wanted && entry->path.text)
         code = find_kind(reader, entry->path, &job->kind, err);
     return code;
 }
 
-static enum bal_code emit_record(struct bal_log_reader *reader, const struct bal_log_record *record,
+static enum bal_code emit_record(struct bli_log_reader *reader, const struct bli_log_record *record,
                                  struct bal_error *err) {
-    const struct bal_log_options *options = reader->options;
+    const struct bli_log_options *options = reader->options;
     return options->take(options->take_context, record, err);
 }
 
 /* The lines of the second that was at hand. */
-enum bal_code bal_log_reader_flush(struct bal_log_reader *reader, struct bal_error *err) {
-    struct bal_log_subsecond *held = &reader->held;
+enum bal_code bli_log_reader_flush(struct bli_log_reader *reader, struct bal_error *err) {
+    struct bli_log_subsecond *held = &reader->held;
     enum bal_code code = BAL_OK;
-    bal_log_subsecond_draw(held, &reader->rng);
+    bli_log_subsecond_draw(held, &reader->rng);
     for (size_t i = 0; i < held->count && !code; i++)
         code = emit_record(reader, &held->record[i], err);
     held->count = 0;
@@ -134,40 +134,40 @@ enum bal_code bal_log_reader_flush(struct bal_log_reader *reader, struct bal_err
 }
 
 /* Lines stand in the order of the ends of requests, not in that of their beginnings. */
-static enum bal_code jitter_record(struct bal_log_reader *reader, const struct bal_log_entry *entry,
-                                   struct bal_log_record *record, struct bal_error *err) {
+static enum bal_code jitter_record(struct bli_log_reader *reader, const struct bli_log_entry *entry,
+                                   struct bli_log_record *record, struct bal_error *err) {
     if (!reader->binding.at_end) {
         record->job.spread = true;
-        record->job.drawn = bal_rng_below(&reader->rng, BAL_TRACE_STEP);
+        record->job.drawn = bal_rng_below(&reader->rng, BLI_TRACE_STEP);
         record->job.time += record->job.drawn;
         return emit_record(reader, record, err);
     }
-    if (bal_log_subsecond_is_over(&reader->held, entry->time)) {
-        const enum bal_code code = bal_log_reader_flush(reader, err);
+    if (bli_log_subsecond_is_over(&reader->held, entry->time)) {
+        const enum bal_code code = bli_log_reader_flush(reader, err);
         if (code)
             return code;
     }
-    return bal_log_subsecond_add(&reader->held, entry->time, record, err);
+    return bli_log_subsecond_add(&reader->held, entry->time, record, err);
 }
 
 /* The same jobs in the same order make the same print, whatever is drawn at random. */
-static void count_job(struct bal_log_reader *reader, const struct bal_log_entry *entry) {
-    struct bal_log_file *file = reader->file;
-    struct bal_log_summary *summary = reader->summary;
+static void count_job(struct bli_log_reader *reader, const struct bli_log_entry *entry) {
+    struct bli_log_file *file = reader->file;
+    struct bli_log_summary *summary = reader->summary;
     summary->jobs++;
     file->jobs++;
     const uint64_t said = (uint64_t)(entry->time - entry->before) * UINT64_C(0x9e3779b97f4a7c15);
     file->print = (file->print ^ said ^ (uint64_t)entry->service) * UINT64_C(0xff51afd7ed558ccd);
     file->print ^= file->print >> 32;
     if (entry->zero) {
-        const double size = (double)entry->service / (double)BAL_LOG_SECOND;
+        const double size = (double)entry->service / (double)BLI_LOG_SECOND;
         summary->zeros++;
         summary->max_zero = size > summary->max_zero ? size : summary->max_zero;
     }
 }
 
 /* An error that is caused by a line names the line. */
-static enum bal_code add_line_number(const struct bal_log_reader *reader, enum bal_code code,
+static enum bal_code add_line_number(const struct bli_log_reader *reader, enum bal_code code,
                                      struct bal_error *err) {
     if (!err)
         return code;
@@ -177,27 +177,27 @@ static enum bal_code add_line_number(const struct bal_log_reader *reader, enum b
 }
 
 /* Its method and path, where they are wanted and can be sent again. */
-static enum bal_code number_request(struct bal_log_reader *reader, const struct bal_log_entry *entry,
-                                    struct bal_trace_job *job, struct bal_error *err) {
-    char text[BAL_LOG_REQUEST];
-    const size_t length = bal_log_request_text(entry->request, entry->method, text);
+static enum bal_code number_request(struct bli_log_reader *reader, const struct bli_log_entry *entry,
+                                    struct bli_trace_job *job, struct bal_error *err) {
+    char text[BLI_LOG_REQUEST];
+    const size_t length = bli_log_request_text(entry->request, entry->method, text);
     if (length == 0) {
         reader->summary->unsendable++;
         return BAL_OK;
     }
     uint32_t number;
-    const struct bal_log_span span = {text, length};
-    const enum bal_code code = bal_log_servers_number(reader->options->requests, span, &number, err);
+    const struct bli_log_span span = {text, length};
+    const enum bal_code code = bli_log_servers_number(reader->options->requests, span, &number, err);
     job->request = code ? 0 : number + 1;
     return code;
 }
 
-static enum bal_code add_entry(struct bal_log_reader *reader, const struct bal_log_entry *entry,
+static enum bal_code add_entry(struct bli_log_reader *reader, const struct bli_log_entry *entry,
                                struct bal_error *err) {
     if (!reader->measured)
         set_clock(reader, entry->decimals);
     check_order(reader, entry->time);
-    struct bal_log_record record; /* large: its visits are not set when there are none */
+    struct bli_log_record record; /* large: its visits are not set when there are none */
     record.file = (size_t)(reader->file - reader->summary->file);
     record.covers = reader->binding.covers;
     record.whole = entry->whole;
@@ -220,22 +220,22 @@ static enum bal_code add_entry(struct bal_log_reader *reader, const struct bal_l
     else
         reader->summary->filtered++;
     if (reader->options->servers)
-        code = bal_log_tries_read(entry, &reader->binding, reader->options->servers, &record, err);
+        code = bli_log_tries_read(entry, &reader->binding, reader->options->servers, &record, err);
     if (code)
         return code;
     return reader->spread && entry->decimals == 0 ? jitter_record(reader, entry, &record, err)
                                                   : emit_record(reader, &record, err);
 }
 
-enum bal_code bal_log_reader_add_line(struct bal_log_reader *reader, struct bal_log_span line,
-                                      enum bal_log_line kind, struct bal_error *err) {
+enum bal_code bli_log_reader_add_line(struct bli_log_reader *reader, struct bli_log_span line,
+                                      enum bli_log_line kind, struct bal_error *err) {
     reader->summary->lines++;
     reader->file->lines++;
     if (reader->options->stop && *reader->options->stop)
         return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
-    if (kind == BAL_LOG_LINE_LONG) {
-        line.length = BAL_LOG_EXAMPLE_TEXT / 2; /* its end is not known */
-        skip_line(reader, line, BAL_LOG_TOO_LONG);
+    if (kind == BLI_LOG_LINE_LONG) {
+        line.length = BLI_LOG_EXAMPLE_TEXT / 2; /* its end is not known */
+        skip_line(reader, line, BLI_LOG_TOO_LONG);
         return BAL_OK;
     }
     if (is_empty(line) || reader->header) {
@@ -245,36 +245,36 @@ enum bal_code bal_log_reader_add_line(struct bal_log_reader *reader, struct bal_
         reader->summary->empty++;
         return BAL_OK;
     }
-    if (kind == BAL_LOG_LINE_LAST && bal_log_source_truncated(reader->source)) {
-        skip_line(reader, line, BAL_LOG_TRUNCATED);
+    if (kind == BLI_LOG_LINE_LAST && bli_log_source_truncated(reader->source)) {
+        skip_line(reader, line, BLI_LOG_TRUNCATED);
         return BAL_OK;
     }
-    struct bal_log_entry entry;
-    enum bal_log_reason reason =
-        bal_log_entry_read(&reader->format, &reader->binding, &reader->clock, line, &entry);
-    if (kind == BAL_LOG_LINE_LAST && reason == BAL_LOG_MALFORMED)
-        reason = BAL_LOG_TRUNCATED;
-    if (reason == BAL_LOG_OK)
+    struct bli_log_entry entry;
+    enum bli_log_reason reason =
+        bli_log_entry_read(&reader->format, &reader->binding, &reader->clock, line, &entry);
+    if (kind == BLI_LOG_LINE_LAST && reason == BLI_LOG_MALFORMED)
+        reason = BLI_LOG_TRUNCATED;
+    if (reason == BLI_LOG_OK)
         return add_entry(reader, &entry, err);
-    reader->coarse += reason == BAL_LOG_ZERO;
+    reader->coarse += reason == BLI_LOG_ZERO;
     skip_line(reader, line, reason);
     return BAL_OK;
 }
 
-enum bal_code bal_log_reader_next(struct bal_log_reader *reader, enum bal_log_line *kind,
+enum bal_code bli_log_reader_next(struct bli_log_reader *reader, enum bli_log_line *kind,
                                   struct bal_error *err) {
-    struct bal_log_span line;
-    const enum bal_code code = bal_log_source_next(reader->source, &line, kind, err);
-    return code || *kind == BAL_LOG_LINE_NONE ? code : bal_log_reader_add_line(reader, line, *kind, err);
+    struct bli_log_span line;
+    const enum bal_code code = bli_log_source_next(reader->source, &line, kind, err);
+    return code || *kind == BLI_LOG_LINE_NONE ? code : bli_log_reader_add_line(reader, line, *kind, err);
 }
 
-static bool names_columns(struct bal_log_span line) {
+static bool names_columns(struct bli_log_span line) {
     static const char word[] = "#Fields:";
     return line.length >= sizeof word && memcmp(line.text, word, sizeof word - 1) == 0;
 }
 
 /* Comments of the W3C format name the columns and the program that wrote them. */
-static void parse_comment(struct bal_log_span line, struct bal_log_sample *sample) {
+static void parse_comment(struct bli_log_span line, struct bli_log_sample *sample) {
     static const char software[] = "#Software:";
     if (names_columns(line))
         snprintf(sample->columns, sizeof sample->columns, "%.*s", (int)line.length, line.text);
@@ -283,15 +283,15 @@ static void parse_comment(struct bal_log_span line, struct bal_log_sample *sampl
 }
 
 /* The next lines that are neither empty nor too long; when they begin with such ones, those are taken. */
-static enum bal_code read_sample(struct bal_log_reader *reader, struct bal_log_sample *sample,
+static enum bal_code read_sample(struct bli_log_reader *reader, struct bli_log_sample *sample,
                                  struct bal_error *err) {
-    struct bal_log_span lines[BAL_LOG_SAMPLE];
-    enum bal_log_line kind = BAL_LOG_LINE_WHOLE;
+    struct bli_log_span lines[BLI_LOG_SAMPLE];
+    enum bli_log_line kind = BLI_LOG_LINE_WHOLE;
     sample->count = 0;
     sample->columns[0] = sample->software[0] = 0;
-    while (sample->count == 0 && kind != BAL_LOG_LINE_NONE) {
+    while (sample->count == 0 && kind != BLI_LOG_LINE_NONE) {
         size_t count;
-        enum bal_code code = bal_log_source_peek(reader->source, lines, BAL_LOG_SAMPLE, &count, err);
+        enum bal_code code = bli_log_source_peek(reader->source, lines, BLI_LOG_SAMPLE, &count, err);
         for (size_t i = 0; i < count; i++)
             if (!is_empty(lines[i]))
                 sample->line[sample->count++] = lines[i];
@@ -300,7 +300,7 @@ static enum bal_code read_sample(struct bal_log_reader *reader, struct bal_log_s
             else if (*sample->columns && names_columns(lines[i])) /* what follows has others */
                 break;
         for (size_t i = 0; sample->count == 0 && i < count + !count && !code; i++)
-            code = bal_log_reader_next(reader, &kind, err);
+            code = bli_log_reader_next(reader, &kind, err);
         if (code)
             return code;
     }
@@ -309,16 +309,16 @@ static enum bal_code read_sample(struct bal_log_reader *reader, struct bal_log_s
 
 /* The resolution of times: whole seconds are spread only when the file has nothing else. Of lengths of time
  * the finest counts, as JSON leaves out zeros at the end. */
-static void measure_clock(struct bal_log_reader *reader, const struct bal_log_sample *sample) {
+static void measure_clock(struct bli_log_reader *reader, const struct bli_log_sample *sample) {
     int most = -1;
     int64_t step = 0;
     for (size_t i = reader->header; i < sample->count; i++) {
-        struct bal_log_entry entry = {.decimals = -1};
-        const enum bal_log_reason reason =
-            bal_log_entry_read(&reader->format, &reader->binding, &reader->clock, sample->line[i], &entry);
-        if (reason != BAL_LOG_MALFORMED && reason != BAL_LOG_NO_TIME)
+        struct bli_log_entry entry = {.decimals = -1};
+        const enum bli_log_reason reason =
+            bli_log_entry_read(&reader->format, &reader->binding, &reader->clock, sample->line[i], &entry);
+        if (reason != BLI_LOG_MALFORMED && reason != BLI_LOG_NO_TIME)
             most = entry.decimals > most ? entry.decimals : most;
-        if (reason == BAL_LOG_OK && entry.step > 0)
+        if (reason == BLI_LOG_OK && entry.step > 0)
             step = step == 0 || entry.step < step ? entry.step : step;
     }
     set_step(reader, step);
@@ -327,8 +327,8 @@ static void measure_clock(struct bal_log_reader *reader, const struct bal_log_sa
         set_clock(reader, most);
 }
 
-static void report_progress(struct bal_log_reader *reader) {
-    const uint64_t taken = reader->done + bal_log_source_taken(reader->source);
+static void report_progress(struct bli_log_reader *reader) {
+    const uint64_t taken = reader->done + bli_log_source_taken(reader->source);
     if (!reader->options->progress || taken < reader->next_report)
         return;
     reader->next_report = taken + PROGRESS;
@@ -336,16 +336,16 @@ static void report_progress(struct bal_log_reader *reader) {
     reader->options->progress(reader->options->progress_context, part > 1 ? 1 : part);
 }
 
-enum bal_code bal_log_reader_begin(struct bal_log_reader *reader, struct bal_error *err) {
-    struct bal_log_sample sample;
+enum bal_code bli_log_reader_begin(struct bli_log_reader *reader, struct bal_error *err) {
+    struct bli_log_sample sample;
     enum bal_code code = read_sample(reader, &sample, err);
     if (code || sample.count == 0)
         return code;
     code =
-        bal_log_detect(reader->file->path, reader->options, &sample, &reader->format, &reader->binding, err);
+        bli_log_detect(reader->file->path, reader->options, &sample, &reader->format, &reader->binding, err);
     if (code)
         return code;
-    struct bal_log_file *file = reader->file;
+    struct bli_log_file *file = reader->file;
     reader->header = strcmp(reader->format.name, "csv") == 0;
     snprintf(file->format, sizeof file->format, "%s", reader->format.name);
     snprintf(file->service, sizeof file->service, "%s", reader->binding.service_text);
@@ -358,17 +358,17 @@ enum bal_code bal_log_reader_begin(struct bal_log_reader *reader, struct bal_err
     return BAL_OK;
 }
 
-static enum bal_code read_lines(struct bal_log_reader *reader, struct bal_error *err) {
+static enum bal_code read_lines(struct bli_log_reader *reader, struct bal_error *err) {
     enum bal_code code = BAL_OK;
-    for (enum bal_log_line kind = BAL_LOG_LINE_WHOLE; !code && kind != BAL_LOG_LINE_NONE;) {
-        code = bal_log_reader_next(reader, &kind, err);
+    for (enum bli_log_line kind = BLI_LOG_LINE_WHOLE; !code && kind != BLI_LOG_LINE_NONE;) {
+        code = bli_log_reader_next(reader, &kind, err);
         report_progress(reader);
     }
     return code;
 }
 
 /* Times in whole seconds leave out all that is short: what remains is not what the servers had to do. */
-enum bal_code bal_log_reader_check(const struct bal_log_reader *reader, struct bal_error *err) {
+enum bal_code bli_log_reader_check(const struct bli_log_reader *reader, struct bal_error *err) {
     const uint64_t all = reader->coarse + reader->file->jobs;
     if (reader->coarse * 10 <= all)
         return BAL_OK;
@@ -380,36 +380,36 @@ enum bal_code bal_log_reader_check(const struct bal_log_reader *reader, struct b
         reader->file->path, reader->binding.service_text, reader->coarse, all);
 }
 
-void bal_log_reader_open_file(struct bal_log_reader *reader, const char *path, size_t number) {
+void bli_log_reader_open_file(struct bli_log_reader *reader, const char *path, size_t number) {
     reader->file = &reader->summary->file[number];
     reader->file->path = path;
-    reader->latest = INT64_MIN + BAL_LOG_SECOND;
+    reader->latest = INT64_MIN + BLI_LOG_SECOND;
     reader->header = reader->measured = reader->spread = false;
     reader->coarse = 0;
-    reader->clock = (struct bal_log_clock){0};
-    reader->format = (struct bal_log_format){0};
+    reader->clock = (struct bli_log_clock){0};
+    reader->format = (struct bli_log_format){0};
     bal_rng_init(&reader->rng, reader->options->seed, number, BAL_STREAM_ARRIVALS);
 }
 
-static enum bal_code read_file(struct bal_log_reader *reader, const char *path, size_t number,
+static enum bal_code read_file(struct bli_log_reader *reader, const char *path, size_t number,
                                struct bal_error *err) {
-    bal_log_reader_open_file(reader, path, number);
-    enum bal_code code = bal_log_source_open(path, reader->options->stop, &reader->source, err);
+    bli_log_reader_open_file(reader, path, number);
+    enum bal_code code = bli_log_source_open(path, reader->options->stop, &reader->source, err);
     if (code)
         return code;
-    code = bal_log_reader_begin(reader, err);
+    code = bli_log_reader_begin(reader, err);
     if (!code && reader->format.kind)
         code = read_lines(reader, err);
     if (!code)
-        code = bal_log_reader_flush(reader, err);
+        code = bli_log_reader_flush(reader, err);
     reader->held.count = 0;
     if (!code)
-        code = bal_log_reader_check(reader, err);
-    reader->summary->bytes += bal_log_source_bytes(reader->source);
-    reader->summary->truncated |= bal_log_source_truncated(reader->source);
-    reader->done += bal_log_source_taken(reader->source);
-    bal_log_source_close(reader->source);
-    bal_log_format_free(&reader->format);
+        code = bli_log_reader_check(reader, err);
+    reader->summary->bytes += bli_log_source_bytes(reader->source);
+    reader->summary->truncated |= bli_log_source_truncated(reader->source);
+    reader->done += bli_log_source_taken(reader->source);
+    bli_log_source_close(reader->source);
+    bli_log_format_free(&reader->format);
     return code;
 }
 
@@ -427,7 +427,7 @@ static double sum_sizes(const char *const *paths, size_t count) {
 }
 
 /* Files that are given twice, by whatever name, or as a copy. */
-static void find_same(struct bal_log_summary *summary) {
+static void find_same(struct bli_log_summary *summary) {
     for (size_t i = 1; i < summary->files; i++)
         for (size_t k = 0; k < i && summary->file[i].same == 0; k++)
             if (summary->file[i].jobs > 0 && summary->file[k].same == 0 &&
@@ -436,42 +436,42 @@ static void find_same(struct bal_log_summary *summary) {
                 summary->file[i].same = k + 1;
 }
 
-void bal_log_summary_fini(struct bal_log_summary *summary) {
+void bli_log_summary_fini(struct bli_log_summary *summary) {
     free(summary->file);
-    *summary = (struct bal_log_summary){0};
+    *summary = (struct bli_log_summary){0};
 }
 
-enum bal_code bal_log_reader_init(struct bal_log_reader *reader, size_t files,
-                                  const struct bal_log_options *options, struct bal_log_summary *summary,
+enum bal_code bli_log_reader_init(struct bli_log_reader *reader, size_t files,
+                                  const struct bli_log_options *options, struct bli_log_summary *summary,
                                   struct bal_error *err) {
-    *reader = (struct bal_log_reader){.options = options, .summary = summary};
-    *summary = (struct bal_log_summary){.file = calloc(files ? files : 1, sizeof *summary->file)};
+    *reader = (struct bli_log_reader){.options = options, .summary = summary};
+    *summary = (struct bli_log_summary){.file = calloc(files ? files : 1, sizeof *summary->file)};
     if (!summary->file)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to read %zu logs", files);
-    enum bal_code code = bal_log_match_new(options->high_pattern, &reader->high, err);
+    enum bal_code code = bli_log_match_new(options->high_pattern, &reader->high, err);
     for (size_t i = 0; i < options->kinds && !code; i++)
-        code = bal_log_match_new(options->kind[i], &reader->kind[i], err);
-    return code ? code : bal_log_filter_new(options, &reader->filter, err);
+        code = bli_log_match_new(options->kind[i], &reader->kind[i], err);
+    return code ? code : bli_log_filter_new(options, &reader->filter, err);
 }
 
-void bal_log_reader_fini(struct bal_log_reader *reader) {
-    bal_log_filter_free(reader->filter);
-    bal_log_match_free(reader->high);
+void bli_log_reader_fini(struct bli_log_reader *reader) {
+    bli_log_filter_free(reader->filter);
+    bli_log_match_free(reader->high);
     for (size_t i = 0; i < reader->options->kinds; i++)
-        bal_log_match_free(reader->kind[i]);
-    bal_log_subsecond_fini(&reader->held);
+        bli_log_match_free(reader->kind[i]);
+    bli_log_subsecond_fini(&reader->held);
 }
 
-enum bal_code bal_log_read(const char *const *paths, size_t count, const struct bal_log_options *options,
-                           struct bal_log_summary *summary, struct bal_error *err) {
-    struct bal_log_reader reader;
-    enum bal_code code = bal_log_reader_init(&reader, count, options, summary, err);
+enum bal_code bli_log_read(const char *const *paths, size_t count, const struct bli_log_options *options,
+                           struct bli_log_summary *summary, struct bal_error *err) {
+    struct bli_log_reader reader;
+    enum bal_code code = bli_log_reader_init(&reader, count, options, summary, err);
     reader.total = sum_sizes(paths, count);
     for (size_t i = 0; i < count && !code; i++) {
         summary->files++;
         code = read_file(&reader, paths[i], i, err);
     }
     find_same(summary);
-    bal_log_reader_fini(&reader);
+    bli_log_reader_fini(&reader);
     return code;
 }

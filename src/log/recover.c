@@ -23,31 +23,31 @@
 #define OVERLAP_SMALL 0.05
 #define OVERLAP_MAX 0.5
 
-const char *bal_times_text(enum bal_times times) {
-    static const char *const texts[] = {[BAL_TIMES_SERVICE] = "service alone",
-                                        [BAL_TIMES_IN_ORDER] = "recovered",
-                                        [BAL_TIMES_SHARED] = "recovered, shared",
-                                        [BAL_TIMES_CLEAN] = "as logged",
-                                        [BAL_TIMES_LIGHT] = "estimated",
-                                        [BAL_TIMES_WAITING] = "include waiting",
-                                        [BAL_TIMES_UNKNOWN] = "may include waiting"};
+const char *bli_times_text(enum bli_times times) {
+    static const char *const texts[] = {[BLI_TIMES_SERVICE] = "service alone",
+                                        [BLI_TIMES_IN_ORDER] = "recovered",
+                                        [BLI_TIMES_SHARED] = "recovered, shared",
+                                        [BLI_TIMES_CLEAN] = "as logged",
+                                        [BLI_TIMES_LIGHT] = "estimated",
+                                        [BLI_TIMES_WAITING] = "include waiting",
+                                        [BLI_TIMES_UNKNOWN] = "may include waiting"};
     return texts[times];
 }
 
-bool bal_times_are_doubtful(enum bal_times times) {
-    return times == BAL_TIMES_LIGHT || times == BAL_TIMES_WAITING || times == BAL_TIMES_UNKNOWN;
+bool bli_times_are_doubtful(enum bli_times times) {
+    return times == BLI_TIMES_LIGHT || times == BLI_TIMES_WAITING || times == BLI_TIMES_UNKNOWN;
 }
 
 /* ---- from lines to jobs ---- */
 
 /* The proxy, or its client, gave up: what was logged is not a whole service. */
-static bool is_given_up(const struct bal_log_record *record, unsigned i) {
+static bool is_given_up(const struct bli_log_record *record, unsigned i) {
     const unsigned status = record->visit[i].status;
     return i + 1 < record->tries || record->aborted || status == 499 || status == 502 || status == 504;
 }
 
-unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_job jobs[BAL_LOG_TRIES]) {
-    struct bal_trace_job job = record->job;
+unsigned bli_recover_jobs(const struct bli_log_record *record, struct bli_trace_job jobs[BLI_LOG_TRIES]) {
+    struct bli_trace_job job = record->job;
     job.left_out = !record->wanted;
     job.aborted = record->aborted;
     jobs[0] = job;
@@ -56,8 +56,8 @@ unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_
     unsigned count = 0;
     job.ahead = record->ahead > 0 ? record->ahead : 0;
     job.time += job.ahead;
-    for (unsigned i = 0; i < record->tries && i < BAL_LOG_TRIES; i++) {
-        const struct bal_log_try *visit = &record->visit[i];
+    for (unsigned i = 0; i < record->tries && i < BLI_LOG_TRIES; i++) {
+        const struct bli_log_try *visit = &record->visit[i];
         if (record->tries > 1)
             job.size = visit->took;
         if (job.size <= 0) /* not logged, or refused at once */
@@ -71,12 +71,12 @@ unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_
     return count;
 }
 
-enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record, struct bal_error *err) {
-    struct bal_trace_job jobs[BAL_LOG_TRIES];
-    const unsigned count = bal_recover_jobs(record, jobs);
+enum bal_code bli_recover_take(void *trace, const struct bli_log_record *record, struct bal_error *err) {
+    struct bli_trace_job jobs[BLI_LOG_TRIES];
+    const unsigned count = bli_recover_jobs(record, jobs);
     enum bal_code code = BAL_OK;
     for (unsigned i = 0; i < count && !code; i++)
-        code = bal_trace_add(trace, &jobs[i], err);
+        code = bli_trace_add(trace, &jobs[i], err);
     return code;
 }
 
@@ -86,25 +86,25 @@ struct sighting {
 };
 
 struct recoverer {
-    const struct bal_trace *logged;
-    const struct bal_trace_info *info;
-    const struct bal_recover_options *options;
-    struct bal_recovery *recovery;
+    const struct bli_trace *logged;
+    const struct bli_trace_info *info;
+    const struct bli_recover_options *options;
+    struct bli_recovery *recovery;
     struct bal_error *err;
     uint32_t servers; /* the largest number of one */
     int64_t tolerance;
     int64_t overlap;                   /* by which times that are cut to their digits may seem to overlap */
-    struct bal_departures *departures; /* by the number of the server */
+    struct bli_departures *departures; /* by the number of the server */
     struct sighting *sighting;
-    struct bal_evidence *evidence;
+    struct bli_evidence *evidence;
     double unit;                 /* seconds: the mean size as logged */
-    struct bal_histogram *sizes; /* in this unit */
+    struct bli_histogram *sizes; /* in this unit */
     uint64_t seen;
     double work; /* seconds that were served in all */
-    struct bal_trace *made;
+    struct bli_trace *made;
     /* sharing */
     uint32_t middle; /* found others, which half of the jobs do */
-    struct bal_stratum (*strata)[BAL_STRATA];
+    struct bli_stratum (*strata)[BLI_STRATA];
 };
 
 static enum bal_code no_memory(struct recoverer *r) {
@@ -113,14 +113,14 @@ static enum bal_code no_memory(struct recoverer *r) {
 
 /* Calls visit with every job in order. */
 static enum bal_code for_each(struct recoverer *r,
-                              enum bal_code (*visit)(struct recoverer *r, const struct bal_trace_job *job)) {
-    struct bal_trace_cursor *cursor;
-    enum bal_code code = bal_trace_cursor_new(r->logged, &cursor, r->err);
+                              enum bal_code (*visit)(struct recoverer *r, const struct bli_trace_job *job)) {
+    struct bli_trace_cursor *cursor;
+    enum bal_code code = bli_trace_cursor_new(r->logged, &cursor, r->err);
     if (code)
         return code;
-    struct bal_trace_job job;
+    struct bli_trace_job job;
     r->seen = 0;
-    while (!(code = bal_trace_next(cursor, &job, r->err)) && job.size > 0) {
+    while (!(code = bli_trace_next(cursor, &job, r->err)) && job.size > 0) {
         if ((code = visit(r, &job)))
             break;
         r->seen++;
@@ -129,7 +129,7 @@ static enum bal_code for_each(struct recoverer *r,
             break;
         }
     }
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
     return code;
 }
 
@@ -137,40 +137,40 @@ static enum bal_code for_each(struct recoverer *r,
 
 static enum bal_code make_trace(struct recoverer *r) {
     r->work = 0;
-    *r->sizes = (struct bal_histogram){0};
-    return bal_trace_new(NULL, &r->made, r->err);
+    *r->sizes = (struct bli_histogram){0};
+    return bli_trace_new(NULL, &r->made, r->err);
 }
 
-static enum bal_code add_job(struct recoverer *r, const struct bal_trace_job *job, int64_t size) {
+static enum bal_code add_job(struct recoverer *r, const struct bli_trace_job *job, int64_t size) {
     r->work += (double)size / NANOSECONDS;
     if (job->left_out)
         return BAL_OK;
-    struct bal_trace_job made = *job;
+    struct bli_trace_job made = *job;
     made.time -= job->ahead;
     made.ahead = 0;
     made.size = size > 0 ? size : 1;
-    bal_histogram_add(r->sizes, (double)size / NANOSECONDS / r->unit);
-    return bal_trace_add(r->made, &made, r->err);
+    bli_histogram_add(r->sizes, (double)size / NANOSECONDS / r->unit);
+    return bli_trace_add(r->made, &made, r->err);
 }
 
 static enum bal_code finish_trace(struct recoverer *r) {
-    const enum bal_code code = bal_trace_finish(r->made, r->options->stop, r->err);
+    const enum bal_code code = bli_trace_finish(r->made, r->options->stop, r->err);
     if (code)
         return code;
-    struct bal_recovery *recovery = r->recovery;
-    recovery->service_mean = bal_trace_info(r->made)->size_mean;
-    recovery->service_p99 = r->unit * bal_histogram_quantile(r->sizes, 0.99);
+    struct bli_recovery *recovery = r->recovery;
+    recovery->service_mean = bli_trace_info(r->made)->size_mean;
+    recovery->service_p99 = r->unit * bli_histogram_quantile(r->sizes, 0.99);
     return BAL_OK;
 }
 
 /* ---- who is there ---- */
 
-static enum bal_code count_job(struct recoverer *r, const struct bal_trace_job *job) {
-    struct bal_recovery *recovery = r->recovery;
+static enum bal_code count_job(struct recoverer *r, const struct bli_trace_job *job) {
+    struct bli_recovery *recovery = r->recovery;
     if (job->left_out)
         return BAL_OK;
     const double seconds = (double)job->size / NANOSECONDS;
-    bal_histogram_add(r->sizes, seconds / r->unit);
+    bli_histogram_add(r->sizes, seconds / r->unit);
     recovery->jobs++;
     recovery->logged_mean += seconds; /* the sum, until the end */
     return BAL_OK;
@@ -179,15 +179,15 @@ static enum bal_code count_job(struct recoverer *r, const struct bal_trace_job *
 /* The first pass: visit looks at each job, whatever else it does. */
 static enum bal_code count_all_jobs(struct recoverer *r,
                                     enum bal_code (*visit)(struct recoverer *r,
-                                                           const struct bal_trace_job *job)) {
-    struct bal_recovery *recovery = r->recovery;
+                                                           const struct bli_trace_job *job)) {
+    struct bli_recovery *recovery = r->recovery;
     const enum bal_code code = for_each(r, visit);
     if (code)
         return code;
     if (recovery->jobs == 0)
         return bal_fail(r->err, BAL_E_MODEL, "no job is left");
     recovery->service_mean = recovery->logged_mean /= (double)recovery->jobs;
-    recovery->service_p99 = recovery->logged_p99 = r->unit * bal_histogram_quantile(r->sizes, 0.99);
+    recovery->service_p99 = recovery->logged_p99 = r->unit * bli_histogram_quantile(r->sizes, 0.99);
     return BAL_OK;
 }
 
@@ -229,105 +229,105 @@ static enum bal_code count_servers(struct recoverer *r) {
 
 /* Of two that came within what the digits leave open, the first may stand second, and if it is as short as
  * that it seems to leave before the other although it had gone when that came. */
-static bool is_blurred(const struct recoverer *r, const struct bal_trace_job *job) {
+static bool is_blurred(const struct recoverer *r, const struct bli_trace_job *job) {
     const struct sighting *sighting = &r->sighting[job->server];
     return job->size <= r->overlap && sighting->latest > job->time - r->overlap;
 }
 
 /* A job that was given up does not show how long it would have taken, nor does it overtake by leaving. */
-static enum bal_code collect_evidence(struct recoverer *r, const struct bal_trace_job *job) {
+static enum bal_code collect_evidence(struct recoverer *r, const struct bli_trace_job *job) {
     count_job(r, job);
     if (job->server == 0)
         return BAL_OK;
-    struct bal_departures *departures = &r->departures[job->server];
+    struct bli_departures *departures = &r->departures[job->server];
     struct sighting *sighting = &r->sighting[job->server];
     const int64_t leaves = job->time + job->size;
     sighting->first = job->time < sighting->first ? job->time : sighting->first;
     sighting->last = leaves > sighting->last ? leaves : sighting->last;
-    bal_departures_forget(departures, job->time + r->overlap);
+    bli_departures_forget(departures, job->time + r->overlap);
     const bool blurred = is_blurred(r, job);
     sighting->latest = job->time;
     if (!job->aborted && !blurred)
-        bal_evidence_add(r->evidence, bal_strata_of(r->seen, r->info->jobs), departures, job->time, leaves,
+        bli_evidence_add(r->evidence, bli_strata_of(r->seen, r->info->jobs), departures, job->time, leaves,
                          r->tolerance);
-    return bal_departures_add(departures, leaves) ? BAL_OK : no_memory(r);
+    return bli_departures_add(departures, leaves) ? BAL_OK : no_memory(r);
 }
 
 static void clear_departures(struct recoverer *r) {
     for (uint32_t server = 0; server <= r->servers; server++)
-        bal_departures_fini(&r->departures[server]);
+        bli_departures_fini(&r->departures[server]);
 }
 
 /* S = D - max(A, k-th latest D of those that arrived earlier). */
-static enum bal_code serve_in_order(struct recoverer *r, const struct bal_trace_job *job) {
+static enum bal_code serve_in_order(struct recoverer *r, const struct bli_trace_job *job) {
     if (job->server == 0)
         return add_job(r, job, job->size);
-    struct bal_departures *departures = &r->departures[job->server];
-    bal_departures_forget(departures, job->time);
-    const bool waits = bal_departures_count(departures) >= r->recovery->slots;
-    const int64_t begins = waits ? bal_departures_last(departures, r->recovery->slots) : job->time;
+    struct bli_departures *departures = &r->departures[job->server];
+    bli_departures_forget(departures, job->time);
+    const bool waits = bli_departures_count(departures) >= r->recovery->slots;
+    const int64_t begins = waits ? bli_departures_last(departures, r->recovery->slots) : job->time;
     const int64_t leaves = job->time + job->size;
     if (job->aborted && begins >= leaves) { /* it never had a slot */
         r->recovery->abandoned++;
         return BAL_OK;
     }
-    if (!bal_departures_add(departures, leaves))
+    if (!bli_departures_add(departures, leaves))
         return no_memory(r);
     return add_job(r, job, leaves > begins ? leaves - begins : 0);
 }
 
 /* ---- servers that share their time ---- */
 
-static const uint32_t cores[BAL_SHARING_MAX] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+static const uint32_t cores[BLI_SHARING_MAX] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 
 /* Of how many others half of the jobs find fewer, at least 1. */
-static uint32_t middle_of(const struct bal_evidence *evidence) {
+static uint32_t middle_of(const struct bli_evidence *evidence) {
     uint64_t below = 0;
     uint32_t found = 0;
-    while (found < BAL_EVIDENCE_MAX && 2 * below < evidence->jobs) {
-        for (unsigned b = 0; b < BAL_STRATA; b++)
+    while (found < BLI_EVIDENCE_MAX && 2 * below < evidence->jobs) {
+        for (unsigned b = 0; b < BLI_STRATA; b++)
             below += evidence->block[b].found[found];
         found++;
     }
     return found > 0 ? found : 1;
 }
 
-static enum bal_code compare_cores(void *context, const struct bal_trace_job *job, uint32_t found,
+static enum bal_code compare_cores(void *context, const struct bli_trace_job *job, uint32_t found,
                                    const double *work, struct bal_error *err) {
     (void)err;
     struct recoverer *r = context;
     if (job->aborted)
         return BAL_OK;
-    const unsigned block = bal_strata_of(r->seen, r->info->jobs), busy = found >= r->middle;
-    for (unsigned c = 0; c < BAL_SHARING_MAX; c++) {
+    const unsigned block = bli_strata_of(r->seen, r->info->jobs), busy = found >= r->middle;
+    for (unsigned c = 0; c < BLI_SHARING_MAX; c++) {
         r->strata[c][block].count[busy]++;
         r->strata[c][block].sum[busy] += work[c];
     }
     return BAL_OK;
 }
 
-static enum bal_code add_shared_job(void *context, const struct bal_trace_job *job, uint32_t found,
+static enum bal_code add_shared_job(void *context, const struct bli_trace_job *job, uint32_t found,
                                     const double *work, struct bal_error *err) {
     (void)found, (void)err;
     return add_job(context, job, (int64_t)llrint(work[0]));
 }
 
 static enum bal_code run_sharing(struct recoverer *r, const uint32_t *numbers, unsigned count,
-                                 enum bal_code (*take)(void *context, const struct bal_trace_job *job,
+                                 enum bal_code (*take)(void *context, const struct bli_trace_job *job,
                                                        uint32_t found, const double *work,
                                                        struct bal_error *err)) {
-    struct bal_sharing *sharing;
-    struct bal_trace_cursor *cursor = NULL;
-    enum bal_code code = bal_sharing_new(numbers, count, r->servers, take, r, &sharing, r->err);
+    struct bli_sharing *sharing;
+    struct bli_trace_cursor *cursor = NULL;
+    enum bal_code code = bli_sharing_new(numbers, count, r->servers, take, r, &sharing, r->err);
     if (!code)
-        code = bal_trace_cursor_new(r->logged, &cursor, r->err);
-    struct bal_trace_job job;
+        code = bli_trace_cursor_new(r->logged, &cursor, r->err);
+    struct bli_trace_job job;
     for (r->seen = 0; !code; r->seen++) {
-        code = bal_trace_next(cursor, &job, r->err);
+        code = bli_trace_next(cursor, &job, r->err);
         if (code || job.size == 0)
             break;
         if (job.server > 0)
-            code = bal_sharing_add(sharing, &job, r->err);
+            code = bli_sharing_add(sharing, &job, r->err);
         else if (r->made)
             code = add_job(r, &job, job.size);
         if (!code && r->options->stop && *r->options->stop)
@@ -335,23 +335,23 @@ static enum bal_code run_sharing(struct recoverer *r, const uint32_t *numbers, u
     }
     r->seen -= r->seen > 0; /* those that are left belong to the last block */
     if (!code)
-        code = bal_sharing_end(sharing, r->err);
-    bal_trace_cursor_free(cursor);
-    bal_sharing_free(sharing);
+        code = bli_sharing_end(sharing, r->err);
+    bli_trace_cursor_free(cursor);
+    bli_sharing_free(sharing);
     return code;
 }
 
 /* The number of cores under which work does not depend on what a job finds. */
 static enum bal_code choose_cores(struct recoverer *r, uint32_t *slots) {
     r->middle = middle_of(r->evidence);
-    r->strata = calloc(BAL_SHARING_MAX, sizeof *r->strata);
+    r->strata = calloc(BLI_SHARING_MAX, sizeof *r->strata);
     if (!r->strata)
         return no_memory(r);
-    const enum bal_code code = run_sharing(r, cores, BAL_SHARING_MAX, compare_cores);
+    const enum bal_code code = run_sharing(r, cores, BLI_SHARING_MAX, compare_cores);
     double nearest = INFINITY;
     *slots = 1;
-    for (unsigned c = 0; c < BAL_SHARING_MAX && !code; c++) {
-        const struct bal_contrast contrast = bal_strata_compare(r->strata[c]);
+    for (unsigned c = 0; c < BLI_SHARING_MAX && !code; c++) {
+        const struct bli_contrast contrast = bli_strata_compare(r->strata[c]);
         if (fabs(contrast.log_ratio) < nearest) {
             nearest = fabs(contrast.log_ratio);
             r->recovery->dependence = exp(contrast.log_ratio);
@@ -363,9 +363,9 @@ static enum bal_code choose_cores(struct recoverer *r, uint32_t *slots) {
 }
 
 static enum bal_code recover_shared(struct recoverer *r) {
-    struct bal_recovery *recovery = r->recovery;
-    recovery->times = BAL_TIMES_SHARED;
-    recovery->shared_mean = bal_evidence_mean(r->evidence, recovery->slots);
+    struct bli_recovery *recovery = r->recovery;
+    recovery->times = BLI_TIMES_SHARED;
+    recovery->shared_mean = bli_evidence_mean(r->evidence, recovery->slots);
     enum bal_code code = BAL_OK;
     uint32_t slots = r->options->slots;
     if (slots == 0)
@@ -383,18 +383,18 @@ static enum bal_code recover_shared(struct recoverer *r) {
 /* ---- with names of servers ---- */
 
 static uint32_t clamp_slots(uint32_t slots) {
-    return slots < BAL_EVIDENCE_MAX ? slots : BAL_EVIDENCE_MAX;
+    return slots < BLI_EVIDENCE_MAX ? slots : BLI_EVIDENCE_MAX;
 }
 
 /* A limit that the log states is used unless its times disprove it: several proxies may keep to a limit each,
  * and send more together. */
-static bool is_logged_slots_usable(const struct recoverer *r, const struct bal_evidence_slots *judged) {
+static bool is_logged_slots_usable(const struct recoverer *r, const struct bli_evidence_slots *judged) {
     return r->options->slots == 0 && r->options->told_slots > 0 && r->options->told_slots >= judged->least;
 }
 
 static bool infer_slots(struct recoverer *r) {
-    const struct bal_evidence_slots judged = bal_evidence_infer_slots(r->evidence, r->options->step > COARSE);
-    struct bal_recovery *recovery = r->recovery;
+    const struct bli_evidence_slots judged = bli_evidence_infer_slots(r->evidence, r->options->step > COARSE);
+    struct bli_recovery *recovery = r->recovery;
     recovery->slots_told = is_logged_slots_usable(r, &judged);
     recovery->slots = r->options->slots      ? r->options->slots
                       : recovery->slots_told ? r->options->told_slots
@@ -402,19 +402,19 @@ static bool infer_slots(struct recoverer *r) {
     recovery->slots_open = !r->options->slots && !recovery->slots_told && judged.low != judged.high;
     recovery->slots_low = judged.low;
     recovery->slots_high = judged.high;
-    recovery->low_mean = bal_evidence_mean(r->evidence, judged.low);
-    recovery->high_mean = bal_evidence_mean(r->evidence, judged.high > 0 ? judged.high : BAL_EVIDENCE_MAX);
-    recovery->overtaking = bal_evidence_overtaking(r->evidence, clamp_slots(recovery->slots));
-    recovery->dependence = bal_evidence_dependence(r->evidence, clamp_slots(recovery->slots));
+    recovery->low_mean = bli_evidence_mean(r->evidence, judged.low);
+    recovery->high_mean = bli_evidence_mean(r->evidence, judged.high > 0 ? judged.high : BLI_EVIDENCE_MAX);
+    recovery->overtaking = bli_evidence_overtaking(r->evidence, clamp_slots(recovery->slots));
+    recovery->dependence = bli_evidence_dependence(r->evidence, clamp_slots(recovery->slots));
     return judged.shared;
 }
 
 static void set_loads(struct recoverer *r) {
-    struct bal_recovery *recovery = r->recovery;
+    struct bli_recovery *recovery = r->recovery;
     const double capacity = r->info->span * recovery->servers * recovery->slots;
     recovery->logged_load = r->info->work / capacity;
     recovery->service_load = r->work / capacity;
-    recovery->share = (struct bal_estimate){1 - r->work / r->info->work, NAN};
+    recovery->share = (struct bli_estimate){1 - r->work / r->info->work, NAN};
 }
 
 static enum bal_code allocate_servers(struct recoverer *r) {
@@ -460,7 +460,7 @@ static enum bal_code recover_named(struct recoverer *r) {
     if (shared) {
         code = recover_shared(r);
     } else {
-        r->recovery->times = BAL_TIMES_IN_ORDER;
+        r->recovery->times = BLI_TIMES_IN_ORDER;
         code = make_trace(r);
         if (!code)
             code = for_each(r, serve_in_order);
@@ -476,29 +476,29 @@ static enum bal_code recover_named(struct recoverer *r) {
 
 struct low_load_pass {
     struct recoverer base; /* first: the visits of jobs take it */
-    struct bal_low_load *low_load;
+    struct bli_low_load *low_load;
 };
 
-static enum bal_code add_low_load(struct recoverer *r, const struct bal_trace_job *job) {
+static enum bal_code add_low_load(struct recoverer *r, const struct bli_trace_job *job) {
     count_job(r, job);
-    return bal_low_load_add(((struct low_load_pass *)r)->low_load, job, r->err);
+    return bli_low_load_add(((struct low_load_pass *)r)->low_load, job, r->err);
 }
 
-static enum bal_code serve_low_load(struct recoverer *r, const struct bal_trace_job *job) {
+static enum bal_code serve_low_load(struct recoverer *r, const struct bli_trace_job *job) {
     int64_t size;
-    const enum bal_code code = bal_low_load_size(((struct low_load_pass *)r)->low_load, job, &size, r->err);
+    const enum bal_code code = bli_low_load_size(((struct low_load_pass *)r)->low_load, job, &size, r->err);
     return code ? code : add_job(r, job, size);
 }
 
 static enum bal_code recover_low_load(struct recoverer *r) {
     struct low_load_pass low_load_pass = {.base = *r};
-    struct bal_recovery *recovery = r->recovery;
-    enum bal_code code = bal_low_load_new(r->info, &low_load_pass.low_load, r->err);
+    struct bli_recovery *recovery = r->recovery;
+    enum bal_code code = bli_low_load_new(r->info, &low_load_pass.low_load, r->err);
     if (!code)
         code = count_all_jobs(&low_load_pass.base, add_low_load);
     if (!code)
-        code = bal_low_load_estimate(low_load_pass.low_load, recovery, r->err);
-    if (!code && recovery->times == BAL_TIMES_LIGHT && !r->options->keep) {
+        code = bli_low_load_estimate(low_load_pass.low_load, recovery, r->err);
+    if (!code && recovery->times == BLI_TIMES_LIGHT && !r->options->keep) {
         code = make_trace(&low_load_pass.base);
         if (!code)
             code = for_each(&low_load_pass.base, serve_low_load);
@@ -506,13 +506,13 @@ static enum bal_code recover_low_load(struct recoverer *r) {
             code = finish_trace(&low_load_pass.base);
         r->made = low_load_pass.base.made;
     }
-    bal_low_load_free(low_load_pass.low_load);
+    bli_low_load_free(low_load_pass.low_load);
     return code;
 }
 
 /* ---- all of it ---- */
 
-static enum bal_code copy_job(struct recoverer *r, const struct bal_trace_job *job) {
+static enum bal_code copy_job(struct recoverer *r, const struct bli_trace_job *job) {
     return add_job(r, job, job->size);
 }
 
@@ -526,21 +526,21 @@ static enum bal_code make_logged_trace(struct recoverer *r) {
 
 /* As logged, where that is wanted. */
 static void keep_logged_times(struct recoverer *r) {
-    struct bal_recovery *recovery = r->recovery;
-    if (recovery->share.mean > SHARE_MIN && recovery->times != BAL_TIMES_UNKNOWN)
-        recovery->times = BAL_TIMES_WAITING;
-    else if (recovery->times != BAL_TIMES_UNKNOWN)
-        recovery->times = BAL_TIMES_CLEAN;
-    bal_trace_free(r->made);
+    struct bli_recovery *recovery = r->recovery;
+    if (recovery->share.mean > SHARE_MIN && recovery->times != BLI_TIMES_UNKNOWN)
+        recovery->times = BLI_TIMES_WAITING;
+    else if (recovery->times != BLI_TIMES_UNKNOWN)
+        recovery->times = BLI_TIMES_CLEAN;
+    bli_trace_free(r->made);
     r->made = NULL;
 }
 
-enum bal_code bal_recover(const struct bal_trace *logged, const struct bal_recover_options *options,
-                          struct bal_trace **recovered, struct bal_recovery *recovery,
+enum bal_code bli_recover(const struct bli_trace *logged, const struct bli_recover_options *options,
+                          struct bli_trace **recovered, struct bli_recovery *recovery,
                           struct bal_error *err) {
-    const struct bal_trace_info *info = bal_trace_info(logged);
+    const struct bli_trace_info *info = bli_trace_info(logged);
     *recovered = NULL;
-    *recovery = (struct bal_recovery){.times = BAL_TIMES_SERVICE,
+    *recovery = (struct bli_recovery){.times = BLI_TIMES_SERVICE,
                                       .unserved = info->unserved,
                                       .share = {NAN, NAN},
                                       .dependence = NAN,
@@ -565,11 +565,11 @@ enum bal_code bal_recover(const struct bal_trace *logged, const struct bal_recov
     if (!code && !r.made && info->moved > 0)
         code = make_logged_trace(&r);
     if (code) {
-        bal_trace_free(r.made);
+        bli_trace_free(r.made);
         r.made = NULL;
     }
     for (uint32_t server = 0; r.departures && server <= r.servers; server++)
-        bal_departures_fini(&r.departures[server]);
+        bli_departures_fini(&r.departures[server]);
     free(r.departures);
     free(r.sighting);
     free(r.evidence);

@@ -6,15 +6,15 @@
 
 enum { SERVERS_MAX = 1 << 16, REQUESTS_MAX = 1 << 22, SLOTS_FIRST = 64 };
 
-struct bal_log_servers {
-    struct bal_log_span *name; /* by number, each ended by 0 too */
+struct bli_log_servers {
+    struct bli_log_span *name; /* by number, each ended by 0 too */
     uint32_t count, room, most;
     uint32_t *slot; /* number + 1, 0: free */
     size_t slots;   /* a power of two, more than half of them free */
 };
 
-static enum bal_code new_table(uint32_t most, struct bal_log_servers **servers, struct bal_error *err) {
-    struct bal_log_servers *s = *servers = calloc(1, sizeof *s);
+static enum bal_code new_table(uint32_t most, struct bli_log_servers **servers, struct bal_error *err) {
+    struct bli_log_servers *s = *servers = calloc(1, sizeof *s);
     if (s)
         s->slot = calloc(SLOTS_FIRST, sizeof *s->slot);
     if (s && s->slot) {
@@ -22,20 +22,20 @@ static enum bal_code new_table(uint32_t most, struct bal_log_servers **servers, 
         s->most = most;
         return BAL_OK;
     }
-    bal_log_servers_free(s);
+    bli_log_servers_free(s);
     *servers = NULL;
     return bal_fail(err, BAL_E_MEMORY, "not enough memory for the names of servers");
 }
 
-enum bal_code bal_log_servers_new(struct bal_log_servers **servers, struct bal_error *err) {
+enum bal_code bli_log_servers_new(struct bli_log_servers **servers, struct bal_error *err) {
     return new_table(SERVERS_MAX, servers, err);
 }
 
-enum bal_code bal_log_requests_new(struct bal_log_servers **requests, struct bal_error *err) {
+enum bal_code bli_log_requests_new(struct bli_log_servers **requests, struct bal_error *err) {
     return new_table(REQUESTS_MAX, requests, err);
 }
 
-void bal_log_servers_free(struct bal_log_servers *servers) {
+void bli_log_servers_free(struct bli_log_servers *servers) {
     if (!servers)
         return;
     for (uint32_t i = 0; i < servers->count; i++)
@@ -45,11 +45,11 @@ void bal_log_servers_free(struct bal_log_servers *servers) {
     free(servers);
 }
 
-size_t bal_log_servers_count(const struct bal_log_servers *servers) {
+size_t bli_log_servers_count(const struct bli_log_servers *servers) {
     return servers->count;
 }
 
-const char *bal_log_servers_name(const struct bal_log_servers *servers, uint32_t number) {
+const char *bli_log_servers_name(const struct bli_log_servers *servers, uint32_t number) {
     return servers->name[number].text;
 }
 
@@ -60,7 +60,7 @@ static uint64_t mix_bits(uint64_t value) { /* the end of MurmurHash3 */
 }
 
 /* Eight bytes at a time; where a part of eight is left, the last ones, which overlap those before them. */
-static size_t hash_name(struct bal_log_span name) {
+static size_t hash_name(struct bli_log_span name) {
     uint64_t value = name.length, word;
     const char *at = name.text, *end = at + name.length;
     if (name.length < sizeof word) {
@@ -76,18 +76,18 @@ static size_t hash_name(struct bal_log_span name) {
     return (size_t)mix_bits(value ^ word);
 }
 
-static bool is_same(struct bal_log_span a, struct bal_log_span b) {
+static bool is_same(struct bli_log_span a, struct bli_log_span b) {
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-static uint32_t *find_slot(const struct bal_log_servers *servers, struct bal_log_span name) {
+static uint32_t *find_slot(const struct bli_log_servers *servers, struct bli_log_span name) {
     size_t at = hash_name(name) & (servers->slots - 1);
     while (servers->slot[at] && !is_same(name, servers->name[servers->slot[at] - 1]))
         at = (at + 1) & (servers->slots - 1);
     return &servers->slot[at];
 }
 
-static bool grow_slots(struct bal_log_servers *servers) {
+static bool grow_slots(struct bli_log_servers *servers) {
     uint32_t *slot = calloc(2 * servers->slots, sizeof *slot);
     if (!slot)
         return false;
@@ -99,9 +99,9 @@ static bool grow_slots(struct bal_log_servers *servers) {
     return true;
 }
 
-static bool grow_names(struct bal_log_servers *servers) {
+static bool grow_names(struct bli_log_servers *servers) {
     const uint32_t room = servers->room ? 2 * servers->room : SLOTS_FIRST / 2;
-    struct bal_log_span *name = realloc(servers->name, room * sizeof *name);
+    struct bli_log_span *name = realloc(servers->name, room * sizeof *name);
     if (!name)
         return false;
     servers->name = name;
@@ -109,10 +109,10 @@ static bool grow_names(struct bal_log_servers *servers) {
     return true;
 }
 
-static enum bal_code add_name(struct bal_log_servers *servers, struct bal_log_span name,
+static enum bal_code add_name(struct bli_log_servers *servers, struct bli_log_span name,
                               struct bal_error *err) {
     char shown[60];
-    bal_log_show(name, shown, sizeof shown);
+    bli_log_show(name, shown, sizeof shown);
     if (servers->count == servers->most && servers->most == REQUESTS_MAX)
         return bal_fail(err, BAL_E_RANGE,
                         "more than %d different requests; take a part of the log: --from, --to",
@@ -128,12 +128,12 @@ static enum bal_code add_name(struct bal_log_servers *servers, struct bal_log_sp
     if (!copy)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for the names of servers");
     uint32_t *slot = find_slot(servers, name);
-    servers->name[servers->count++] = (struct bal_log_span){copy, name.length};
+    servers->name[servers->count++] = (struct bli_log_span){copy, name.length};
     *slot = servers->count;
     return BAL_OK;
 }
 
-enum bal_code bal_log_servers_number(struct bal_log_servers *servers, struct bal_log_span name,
+enum bal_code bli_log_servers_number(struct bli_log_servers *servers, struct bli_log_span name,
                                      uint32_t *number, struct bal_error *err) {
     uint32_t *slot = find_slot(servers, name);
     if (!*slot) { /* a name ends at a 0 byte, of which there hardly is one */

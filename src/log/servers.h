@@ -8,7 +8,7 @@
 
 /* The number of a name, which is added when it is new. An error when there are too many, which happens when
  * the field does not name servers. */
-enum bal_code bal_log_servers_number(struct bal_log_servers *servers, struct bal_log_span name,
+enum bal_code bli_log_servers_number(struct bli_log_servers *servers, struct bli_log_span name,
                                      uint32_t *number, struct bal_error *err);
 
 #endif

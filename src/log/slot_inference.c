@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { MOST = BAL_EVIDENCE_MAX };
+enum { MOST = BLI_EVIDENCE_MAX };
 
 #define NANOSECONDS 1e9
 /* Overtaking beyond this disproves a number of slots. Where the order of arrivals is drawn within seconds it
@@ -16,22 +16,22 @@ enum { MOST = BAL_EVIDENCE_MAX };
 #define CERTAIN 3.3 /* and beyond which servers are said to share their time: 99.9 % ... */
 #define SHARED 1.15 /* ... if the effect is not a small one */
 
-void bal_evidence_add(struct bal_evidence *evidence, unsigned block, const struct bal_departures *departures,
+void bli_evidence_add(struct bli_evidence *evidence, unsigned block, const struct bli_departures *departures,
                       int64_t arrives, int64_t leaves, int64_t tolerance) {
-    struct bal_evidence_block *to = &evidence->block[block];
-    const size_t others = bal_departures_count(departures), found = others < MOST ? others : MOST;
+    struct bli_evidence_block *to = &evidence->block[block];
+    const size_t others = bli_departures_count(departures), found = others < MOST ? others : MOST;
     evidence->jobs++;
     to->found[found]++;
     to->logged[found] += (double)(leaves - arrives) / NANOSECONDS;
     for (size_t k = 1; k <= found; k++) {
-        const int64_t served = leaves - bal_departures_last(departures, k);
+        const int64_t served = leaves - bli_departures_last(departures, k);
         to->served[found][k] += served > 0 ? (double)served / NANOSECONDS : 0; /* as it would be taken */
     }
-    const size_t after = bal_departures_after(departures, leaves + tolerance);
+    const size_t after = bli_departures_after(departures, leaves + tolerance);
     evidence->overtaken[after < MOST ? after : MOST]++;
 }
 
-double bal_evidence_overtaking(const struct bal_evidence *evidence, uint32_t k) {
+double bli_evidence_overtaking(const struct bli_evidence *evidence, uint32_t k) {
     uint64_t jobs = 0;
     for (uint32_t n = k; n <= MOST; n++)
         jobs += evidence->overtaken[n];
@@ -39,69 +39,69 @@ double bal_evidence_overtaking(const struct bal_evidence *evidence, uint32_t k) 
 }
 
 /* Sums of sizes with k slots, of jobs that find at least `from` and fewer than `to` others. */
-static double sum_sizes(const struct bal_evidence_block *block, uint32_t k, uint32_t from, uint32_t to) {
+static double sum_sizes(const struct bli_evidence_block *block, uint32_t k, uint32_t from, uint32_t to) {
     double sum = 0;
     for (uint32_t n = from; n < to; n++)
         sum += n < k ? block->logged[n] : block->served[n][k];
     return sum;
 }
 
-static uint64_t count_jobs(const struct bal_evidence_block *block, uint32_t from, uint32_t to) {
+static uint64_t count_jobs(const struct bli_evidence_block *block, uint32_t from, uint32_t to) {
     uint64_t sum = 0;
     for (uint32_t n = from; n < to; n++)
         sum += block->found[n];
     return sum;
 }
 
-double bal_evidence_mean(const struct bal_evidence *evidence, uint32_t k) {
+double bli_evidence_mean(const struct bli_evidence *evidence, uint32_t k) {
     double sum = 0;
-    for (unsigned b = 0; b < BAL_STRATA; b++)
+    for (unsigned b = 0; b < BLI_STRATA; b++)
         sum += sum_sizes(&evidence->block[b], k, 0, MOST + 1);
     return sum / (double)evidence->jobs;
 }
 
 /* Sizes with k slots: of jobs that find `middle` others or more, below `end`, over those that find fewer. */
-static struct bal_contrast compare_sizes(const struct bal_evidence *evidence, uint32_t k, uint32_t middle,
+static struct bli_contrast compare_sizes(const struct bli_evidence *evidence, uint32_t k, uint32_t middle,
                                          uint32_t end) {
-    struct bal_stratum strata[BAL_STRATA];
-    for (unsigned b = 0; b < BAL_STRATA; b++) {
-        const struct bal_evidence_block *block = &evidence->block[b];
+    struct bli_stratum strata[BLI_STRATA];
+    for (unsigned b = 0; b < BLI_STRATA; b++) {
+        const struct bli_evidence_block *block = &evidence->block[b];
         strata[b] =
-            (struct bal_stratum){.count = {count_jobs(block, 0, middle), count_jobs(block, middle, end)},
+            (struct bli_stratum){.count = {count_jobs(block, 0, middle), count_jobs(block, middle, end)},
                                  .sum = {sum_sizes(block, k, 0, middle), sum_sizes(block, k, middle, end)}};
     }
-    return bal_strata_compare(strata);
+    return bli_strata_compare(strata);
 }
 
-double bal_evidence_dependence(const struct bal_evidence *evidence, uint32_t k) {
+double bli_evidence_dependence(const struct bli_evidence *evidence, uint32_t k) {
     return exp(compare_sizes(evidence, k, k, MOST + 1).log_ratio);
 }
 
-static uint32_t least_slots(const struct bal_evidence *evidence, bool coarse) {
+static uint32_t least_slots(const struct bli_evidence *evidence, bool coarse) {
     uint32_t k = 1;
-    while (k < MOST && bal_evidence_overtaking(evidence, k) > (coarse ? OVERTAKING_COARSE : OVERTAKING_MAX))
+    while (k < MOST && bli_evidence_overtaking(evidence, k) > (coarse ? OVERTAKING_COARSE : OVERTAKING_MAX))
         k++;
     return k;
 }
 
 /* With enough slots for what overtaking proves, a job that finds one free begins at once; that it then takes
  * longer the more others there are is because it shares with them. */
-static bool is_shared(const struct bal_evidence *evidence, uint32_t least) {
+static bool is_shared(const struct bli_evidence *evidence, uint32_t least) {
     if (least < 2)
         return false;
-    const struct bal_contrast contrast = compare_sizes(evidence, least, (least + 1) / 2, least);
+    const struct bli_contrast contrast = compare_sizes(evidence, least, (least + 1) / 2, least);
     return contrast.log_ratio > log(SHARED) && contrast.log_ratio > CERTAIN * contrast.error;
 }
 
-struct bal_evidence_slots bal_evidence_infer_slots(const struct bal_evidence *evidence, bool coarse) {
+struct bli_evidence_slots bli_evidence_infer_slots(const struct bli_evidence *evidence, bool coarse) {
     const uint32_t least = least_slots(evidence, coarse);
-    struct bal_evidence_slots judged = {.least = least, .slots = least, .low = least, .high = 0};
+    struct bli_evidence_slots judged = {.least = least, .slots = least, .low = least, .high = 0};
     judged.shared = !coarse && is_shared(evidence, least);
     /* Sizes grow with the number of slots that is assumed, so the right one is where they cross 1. */
     double nearest = INFINITY;
     bool within = false;
     for (uint32_t k = least; k <= MOST; k++) {
-        const struct bal_contrast contrast = compare_sizes(evidence, k, least, MOST + 1);
+        const struct bli_contrast contrast = compare_sizes(evidence, k, least, MOST + 1);
         if (isnan(contrast.log_ratio)) /* hardly any job finds so many others, or sizes would be below 0 */
             continue;
         const double distance = fabs(contrast.log_ratio);

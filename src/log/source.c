@@ -12,18 +12,18 @@
 
 enum {
     CHUNK = 1 << 18, /* bytes that are read at once */
-    ROOM = BAL_LOG_LINE_MAX + CHUNK + 1,
+    ROOM = BLI_LOG_LINE_MAX + CHUNK + 1,
 };
 
-struct bal_log_source {
+struct bli_log_source {
     const char *path;
     int fd;
     const volatile int *stop;
     uint64_t size, taken, bytes;
 
     const char *packed; /* the way in which it is compressed; NULL: it is not */
-    struct bal_log_decompressor *unpacker;
-    struct bal_log_buffers left; /* of what is read */
+    struct bli_log_decompressor *unpacker;
+    struct bli_log_buffers left; /* of what is read */
     unsigned char *input;
 
     char *buffer; /* ROOM bytes; lines to come are from start to end */
@@ -37,12 +37,12 @@ struct bal_log_source {
     ino_t inode;
 };
 
-static enum bal_code fail_read(const struct bal_log_source *source, struct bal_error *err) {
+static enum bal_code fail_read(const struct bli_log_source *source, struct bal_error *err) {
     return bal_fail(err, BAL_E_IO, "'%s' cannot be read: %s", source->path, strerror(errno));
 }
 
 /* Reads size bytes, or less at the end of the file. */
-static enum bal_code read_raw(struct bal_log_source *source, void *into, size_t size, size_t *got,
+static enum bal_code read_raw(struct bli_log_source *source, void *into, size_t size, size_t *got,
                               struct bal_error *err) {
     *got = 0;
     while (*got < size) {
@@ -61,11 +61,11 @@ static enum bal_code read_raw(struct bal_log_source *source, void *into, size_t 
     return BAL_OK;
 }
 
-static enum bal_code fail_unpack(const struct bal_log_source *source, enum bal_log_unpacked result,
+static enum bal_code fail_unpack(const struct bli_log_source *source, enum bli_log_unpacked result,
                                  struct bal_error *err) {
-    if (result == BAL_LOG_NO_MEMORY)
+    if (result == BLI_LOG_NO_MEMORY)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to decompress '%s'", source->path);
-    if (result == BAL_LOG_TOO_LARGE)
+    if (result == BLI_LOG_TOO_LARGE)
         return bal_fail(
             err, BAL_E_RANGE,
             "'%s' needs more than 128 MiB to decompress; read it with %s and hand it on as standard"
@@ -75,14 +75,14 @@ static enum bal_code fail_unpack(const struct bal_log_source *source, enum bal_l
                     source->path, (unsigned long long)(source->taken - source->left.in_left));
 }
 
-static enum bal_code decompress(struct bal_log_source *source, void *into, size_t size, size_t *got,
+static enum bal_code decompress(struct bli_log_source *source, void *into, size_t size, size_t *got,
                                 struct bal_error *err) {
-    struct bal_log_buffers *left = &source->left;
+    struct bli_log_buffers *left = &source->left;
     left->out = into;
     left->out_left = size;
     for (;;) {
-        const enum bal_log_unpacked result = bal_log_decompress(source->unpacker, left);
-        if (result != BAL_LOG_UNPACKED)
+        const enum bli_log_unpacked result = bli_log_decompress(source->unpacker, left);
+        if (result != BLI_LOG_UNPACKED)
             return fail_unpack(source, result, err);
         if (left->out_left == 0)
             break;
@@ -90,7 +90,7 @@ static enum bal_code decompress(struct bal_log_source *source, void *into, size_
         const enum bal_code code = read_raw(source, source->input, CHUNK, &count, err);
         if (code)
             return code;
-        source->truncated = count == 0 && bal_log_decompressor_busy(source->unpacker);
+        source->truncated = count == 0 && bli_log_decompressor_busy(source->unpacker);
         if (count == 0)
             break;
         left->in = source->input;
@@ -101,7 +101,7 @@ static enum bal_code decompress(struct bal_log_source *source, void *into, size_
 }
 
 /* Moves what is left to the front and reads more behind it. */
-static enum bal_code fill_buffer(struct bal_log_source *source, struct bal_error *err) {
+static enum bal_code fill_buffer(struct bli_log_source *source, struct bal_error *err) {
     memmove(source->buffer, source->buffer + source->start, source->end - source->start);
     source->searched -= source->start;
     source->end -= source->start;
@@ -119,7 +119,7 @@ static enum bal_code fill_buffer(struct bal_log_source *source, struct bal_error
 }
 
 /* Files that cannot be read as they are begin with these bytes. */
-static enum bal_code reject_unreadable(const struct bal_log_source *source, size_t length,
+static enum bal_code reject_unreadable(const struct bli_log_source *source, size_t length,
                                        struct bal_error *err) {
     static const struct {
         const char *bytes;
@@ -138,17 +138,17 @@ static enum bal_code reject_unreadable(const struct bal_log_source *source, size
 }
 
 /* The first bytes show how the file is compressed. */
-static enum bal_code detect_compression(struct bal_log_source *source, struct bal_error *err) {
+static enum bal_code detect_compression(struct bli_log_source *source, struct bal_error *err) {
     size_t got;
     enum bal_code code = read_raw(source, source->input, CHUNK, &got, err);
     if (!code)
         code = reject_unreadable(source, got, err);
     if (code)
         return code;
-    source->packed = bal_log_packed_name(source->input, got);
+    source->packed = bli_log_packed_name(source->input, got);
     if (source->packed) {
-        code = bal_log_decompressor_new(source->packed, &source->unpacker, err);
-        source->left = (struct bal_log_buffers){.in = source->input, .in_left = got};
+        code = bli_log_decompressor_new(source->packed, &source->unpacker, err);
+        source->left = (struct bli_log_buffers){.in = source->input, .in_left = got};
         code = code ? code : fill_buffer(source, err);
     } else {
         memcpy(source->buffer, source->input, got);
@@ -160,7 +160,7 @@ static enum bal_code detect_compression(struct bal_log_source *source, struct ba
     return code;
 }
 
-static enum bal_code open_file(struct bal_log_source *source, struct bal_error *err) {
+static enum bal_code open_file(struct bli_log_source *source, struct bal_error *err) {
     const bool standard = strcmp(source->path, "-") == 0;
     const int at_once = source->grows ? O_NONBLOCK : 0; /* a pipe is refused, not waited for */
     source->fd = standard ? STDIN_FILENO : open(source->path, O_RDONLY | O_CLOEXEC | at_once);
@@ -179,8 +179,8 @@ static enum bal_code open_file(struct bal_log_source *source, struct bal_error *
 }
 
 static enum bal_code open_source(const char *path, bool grows, const volatile int *stop,
-                                 struct bal_log_source **source, struct bal_error *err) {
-    struct bal_log_source *s = *source = calloc(1, sizeof *s);
+                                 struct bli_log_source **source, struct bal_error *err) {
+    struct bli_log_source *s = *source = calloc(1, sizeof *s);
     if (!s)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to read '%s'", path);
     s->path = path;
@@ -198,21 +198,21 @@ static enum bal_code open_source(const char *path, bool grows, const volatile in
         code = bal_fail(err, BAL_E_FORMAT, "'%s' is compressed (%s): it does not grow by lines", path,
                         s->packed);
     if (code) {
-        bal_log_source_close(s);
+        bli_log_source_close(s);
         *source = NULL;
     }
     return code;
 }
 
-enum bal_code bal_log_source_open(const char *path, const volatile int *stop, struct bal_log_source **source,
+enum bal_code bli_log_source_open(const char *path, const volatile int *stop, struct bli_log_source **source,
                                   struct bal_error *err) {
     return open_source(path, false, stop, source, err);
 }
 
-void bal_log_source_close(struct bal_log_source *source) {
+void bli_log_source_close(struct bli_log_source *source) {
     if (!source)
         return;
-    bal_log_decompressor_free(source->unpacker);
+    bli_log_decompressor_free(source->unpacker);
     if (source->fd > STDERR_FILENO)
         close(source->fd);
     free(source->buffer);
@@ -221,21 +221,21 @@ void bal_log_source_close(struct bal_log_source *source) {
 }
 
 /* A line from start to end, without the CR that may precede its newline. */
-static struct bal_log_span make_line(const struct bal_log_source *source, size_t start, size_t end) {
+static struct bli_log_span make_line(const struct bli_log_source *source, size_t start, size_t end) {
     const char *text = source->buffer + start;
     size_t length = end - start;
     length -= length > 0 && text[length - 1] == '\r';
-    return (struct bal_log_span){text, length};
+    return (struct bli_log_span){text, length};
 }
 
 /* Where the next newline is, or end. */
-static size_t find_newline(const struct bal_log_source *source, size_t from) {
+static size_t find_newline(const struct bli_log_source *source, size_t from) {
     const char *found = memchr(source->buffer + from, '\n', source->end - from);
     return found ? (size_t)(found - source->buffer) : source->end;
 }
 
 /* Drops what is left of a line that was too long. */
-static enum bal_code skip_long_line(struct bal_log_source *source, struct bal_error *err) {
+static enum bal_code skip_long_line(struct bli_log_source *source, struct bal_error *err) {
     while (source->dropping) {
         const size_t newline = find_newline(source, source->start);
         source->dropping = newline == source->end;
@@ -251,43 +251,43 @@ static enum bal_code skip_long_line(struct bal_log_source *source, struct bal_er
 }
 
 /* Sees to it that a whole line is in memory, unless the file is at its end or the line is too long. */
-static enum bal_code load_line(struct bal_log_source *source, size_t *newline, struct bal_error *err) {
+static enum bal_code load_line(struct bli_log_source *source, size_t *newline, struct bal_error *err) {
     enum bal_code code = skip_long_line(source, err);
     *newline = source->end;
     while (!code && (*newline = find_newline(source, source->searched)) == source->end && !source->ended &&
-           source->end - source->start <= BAL_LOG_LINE_MAX) {
+           source->end - source->start <= BLI_LOG_LINE_MAX) {
         source->searched = source->end;
         code = fill_buffer(source, err);
     }
     return code;
 }
 
-enum bal_code bal_log_source_next(struct bal_log_source *source, struct bal_log_span *line,
-                                  enum bal_log_line *kind, struct bal_error *err) {
+enum bal_code bli_log_source_next(struct bli_log_source *source, struct bli_log_span *line,
+                                  enum bli_log_line *kind, struct bal_error *err) {
     size_t newline;
     const enum bal_code code = load_line(source, &newline, err);
     if (code)
         return code;
     const bool whole = newline < source->end;
-    *kind = BAL_LOG_LINE_NONE;
-    if (!whole && source->grows && newline - source->start <= BAL_LOG_LINE_MAX) /* its end is to come */
+    *kind = BLI_LOG_LINE_NONE;
+    if (!whole && source->grows && newline - source->start <= BLI_LOG_LINE_MAX) /* its end is to come */
         return BAL_OK;
     *line = make_line(source, source->start, newline);
-    *kind = whole ? BAL_LOG_LINE_WHOLE : line->length > 0 ? BAL_LOG_LINE_LAST : BAL_LOG_LINE_NONE;
-    if (newline - source->start > BAL_LOG_LINE_MAX) {
-        *kind = BAL_LOG_LINE_LONG;
+    *kind = whole ? BLI_LOG_LINE_WHOLE : line->length > 0 ? BLI_LOG_LINE_LAST : BLI_LOG_LINE_NONE;
+    if (newline - source->start > BLI_LOG_LINE_MAX) {
+        *kind = BLI_LOG_LINE_LONG;
         source->dropping = !whole;
     }
     source->start = source->searched = newline + whole;
     return BAL_OK;
 }
 
-enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_span *lines, size_t most,
+enum bal_code bli_log_source_peek(struct bli_log_source *source, struct bli_log_span *lines, size_t most,
                                   size_t *count, struct bal_error *err) {
     *count = 0;
     size_t newline = 0;
     enum bal_code code = BAL_OK;
-    if (source->grows && !source->ended && source->end - source->start <= BAL_LOG_LINE_MAX)
+    if (source->grows && !source->ended && source->end - source->start <= BLI_LOG_LINE_MAX)
         code = fill_buffer(source, err); /* in addition to what was there at the last check */
     if (!code)
         code = load_line(source, &newline, err);
@@ -295,7 +295,7 @@ enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_
         newline = find_newline(source, at);
         const bool whole = newline < source->end;
         if ((!whole && (!source->ended || source->truncated || source->grows)) ||
-            newline - at > BAL_LOG_LINE_MAX)
+            newline - at > BLI_LOG_LINE_MAX)
             break;
         lines[(*count)++] = make_line(source, at, newline);
     }
@@ -304,17 +304,17 @@ enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_
 
 /* ---- files that grow ---- */
 
-enum bal_code bal_log_source_follow(const char *path, const volatile int *stop,
-                                    struct bal_log_source **source, struct bal_error *err) {
+enum bal_code bli_log_source_follow(const char *path, const volatile int *stop,
+                                    struct bli_log_source **source, struct bal_error *err) {
     return open_source(path, true, stop, source, err);
 }
 
-static void reset_buffer(struct bal_log_source *source) {
+static void reset_buffer(struct bli_log_source *source) {
     source->start = source->searched = source->end = 0;
     source->ended = source->dropping = false;
 }
 
-enum bal_code bal_log_source_skip(struct bal_log_source *source, uint64_t most, struct bal_error *err) {
+enum bal_code bli_log_source_skip(struct bli_log_source *source, uint64_t most, struct bal_error *err) {
     if (source->size <= most)
         return BAL_OK;
     if (lseek(source->fd, (off_t)(source->size - most), SEEK_SET) < 0)
@@ -324,7 +324,7 @@ enum bal_code bal_log_source_skip(struct bal_log_source *source, uint64_t most, 
     return BAL_OK;
 }
 
-bool bal_log_source_rest(struct bal_log_source *source, struct bal_log_span *line) {
+bool bli_log_source_rest(struct bli_log_source *source, struct bli_log_span *line) {
     *line = make_line(source, source->start, source->end);
     const bool is_line = !source->dropping && line->length > 0;
     reset_buffer(source);
@@ -332,7 +332,7 @@ bool bal_log_source_rest(struct bal_log_source *source, struct bal_log_span *lin
 }
 
 /* A file that is shorter than what was read of it has been cut, and is read from its beginning again. */
-static bool is_truncated(const struct bal_log_source *source) {
+static bool is_truncated(const struct bli_log_source *source) {
     struct stat status;
     const off_t at = lseek(source->fd, 0, SEEK_CUR);
     return fstat(source->fd, &status) == 0 && at > status.st_size;
@@ -340,7 +340,7 @@ static bool is_truncated(const struct bal_log_source *source) {
 
 /* Another file has the name, and something is in it. Whoever wrote the old one may still be about to let go
  * of it, so it counts from the second look on. */
-static bool is_replaced(struct bal_log_source *source) {
+static bool is_replaced(struct bli_log_source *source) {
     struct stat status;
     const bool other = stat(source->path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
                        (status.st_dev != source->device || status.st_ino != source->inode);
@@ -349,15 +349,15 @@ static bool is_replaced(struct bal_log_source *source) {
     return other && before;
 }
 
-enum bal_log_growth bal_log_source_check(struct bal_log_source *source) {
+enum bli_log_growth bli_log_source_check(struct bli_log_source *source) {
     source->ended = false;
-    return is_truncated(source) ? BAL_LOG_CUT : is_replaced(source) ? BAL_LOG_REPLACED : BAL_LOG_GROWS;
+    return is_truncated(source) ? BLI_LOG_CUT : is_replaced(source) ? BLI_LOG_REPLACED : BLI_LOG_GROWS;
 }
 
-enum bal_code bal_log_source_restart(struct bal_log_source *source, enum bal_log_growth growth,
+enum bal_code bli_log_source_restart(struct bli_log_source *source, enum bli_log_growth growth,
                                      struct bal_error *err) {
     reset_buffer(source);
-    if (growth == BAL_LOG_CUT)
+    if (growth == BLI_LOG_CUT)
         return lseek(source->fd, 0, SEEK_SET) < 0 ? fail_read(source, err) : BAL_OK;
     const int old = source->fd;
     const enum bal_code code = open_file(source, err);
@@ -372,18 +372,18 @@ enum bal_code bal_log_source_restart(struct bal_log_source *source, enum bal_log
     return BAL_OK;
 }
 
-uint64_t bal_log_source_size(const struct bal_log_source *source) {
+uint64_t bli_log_source_size(const struct bli_log_source *source) {
     return source->size;
 }
 
-uint64_t bal_log_source_taken(const struct bal_log_source *source) {
+uint64_t bli_log_source_taken(const struct bli_log_source *source) {
     return source->taken;
 }
 
-uint64_t bal_log_source_bytes(const struct bal_log_source *source) {
+uint64_t bli_log_source_bytes(const struct bli_log_source *source) {
     return source->bytes;
 }
 
-bool bal_log_source_truncated(const struct bal_log_source *source) {
+bool bli_log_source_truncated(const struct bli_log_source *source) {
     return source->truncated;
 }

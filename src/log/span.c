@@ -9,13 +9,13 @@ static void copy_printable(char *to, const char *from, size_t length) {
         to[i] = from[i] ? from[i] : '?';
 }
 
-void bal_log_show(struct bal_log_span span, char *to, size_t size) {
+void bli_log_show(struct bli_log_span span, char *to, size_t size) {
     static const char gap[] = " ... ";
     const size_t marks = sizeof gap - 1;
     if (span.length < size) {
         copy_printable(to, span.text, span.length);
         to[span.length] = 0;
-        bal_utf8_tame(to, "");
+        bli_utf8_tame(to, "");
         return;
     }
     const size_t room = size - 1 - marks, tail = room / 2, head = room - tail;
@@ -23,5 +23,5 @@ void bal_log_show(struct bal_log_span span, char *to, size_t size) {
     memcpy(to + head, gap, marks);
     copy_printable(to + head + marks, span.text + span.length - tail, tail);
     to[size - 1] = 0;
-    bal_utf8_tame(to, "");
+    bli_utf8_tame(to, "");
 }

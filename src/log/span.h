@@ -7,32 +7,32 @@
 #include <stddef.h>
 #include <string.h>
 
-struct bal_log_span {
+struct bli_log_span {
     const char *text; /* without a 0 at its end; NULL: not there */
     size_t length;
 };
 
-static inline bool bal_log_is(struct bal_log_span span, const char *text) {
+static inline bool bli_log_is(struct bli_log_span span, const char *text) {
     return span.length == strlen(text) && memcmp(span.text, text, span.length) == 0;
 }
 
-static inline bool bal_log_is_blank(char c) {
+static inline bool bli_log_is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
 /* Without blanks at its ends. */
-static inline struct bal_log_span bal_log_trim(struct bal_log_span span) {
-    while (span.length > 0 && bal_log_is_blank(span.text[0])) {
+static inline struct bli_log_span bli_log_trim(struct bli_log_span span) {
+    while (span.length > 0 && bli_log_is_blank(span.text[0])) {
         span.text++;
         span.length--;
     }
-    while (span.length > 0 && bal_log_is_blank(span.text[span.length - 1]))
+    while (span.length > 0 && bli_log_is_blank(span.text[span.length - 1]))
         span.length--;
     return span;
 }
 
 /* Prints it for people: without control characters (base/utf8.h), and " ... " in place of its middle where it
  * does not fit. size: at least 8. */
-void bal_log_show(struct bal_log_span span, char *to, size_t size);
+void bli_log_show(struct bli_log_span span, char *to, size_t size);
 
 #endif

@@ -18,7 +18,7 @@
 #define TOLD 2.0 /* standard deviations */
 enum { BINS = 400, BLOCK = 50, GROUPS = 100, CORES_MAX = 256 };
 
-const char *const bal_speeds_cause_name[BAL_CAUSES] = {"slots", "cores", "batch"};
+const char *const bli_speeds_cause_name[BLI_CAUSES] = {"slots", "cores", "batch"};
 
 struct event {
     int64_t time;
@@ -43,7 +43,7 @@ struct fitter {
     uint32_t *first; /* of each server: its events, in order of time */
     uint32_t jobs, servers;
     double *term; /* of each job, of the candidate that was looked at last */
-    double *best_term[BAL_CAUSES];
+    double *best_term[BLI_CAUSES];
     double density[BINS + 1];
     uint32_t most; /* jobs at a server at once */
     const volatile int *stop;
@@ -53,12 +53,12 @@ struct fitter {
 /* ---- the works of a candidate ---- */
 
 /* What one job in service gets per second, with m of them. */
-static double speed_each(const struct bal_speeds *speeds, uint32_t m) {
-    return bal_speeds_given(speeds) ? bal_speeds_rate(speeds, m) / m : 1;
+static double speed_each(const struct bli_speeds *speeds, uint32_t m) {
+    return bli_speeds_given(speeds) ? bli_speeds_rate(speeds, m) / m : 1;
 }
 
 /* Of one server, whose events are from `from` to `to`. */
-static void replay_server(struct fitter *f, const struct bal_speeds *speeds, uint32_t slots, uint32_t from,
+static void replay_server(struct fitter *f, const struct bli_speeds *speeds, uint32_t slots, uint32_t from,
                           uint32_t to) {
     double given = 0;
     int64_t last = from < to ? f->event[from].time : 0;
@@ -92,7 +92,7 @@ static void replay_server(struct fitter *f, const struct bal_speeds *speeds, uin
     }
 }
 
-static void replay_all(struct fitter *f, const struct bal_speeds *speeds, uint32_t slots) {
+static void replay_all(struct fitter *f, const struct bli_speeds *speeds, uint32_t slots) {
     for (uint32_t s = 0; s < f->servers; s++)
         replay_server(f, speeds, slots, f->first[s], f->first[s + 1]);
 }
@@ -108,11 +108,11 @@ static double place_of(double work, double origin) {
 }
 
 /* Works below a millionth of the mean time cannot be told from nothing. */
-static double evaluate(struct fitter *f, const struct bal_speeds *speeds, uint32_t slots,
-                       struct bal_speeds_candidate *candidate) {
+static double evaluate(struct fitter *f, const struct bli_speeds *speeds, uint32_t slots,
+                       struct bli_speeds_candidate *candidate) {
     double sum = 0, mean = 0, count = 0;
     uint64_t impossible = 0;
-    *candidate = (struct bal_speeds_candidate){.likelihood = -INFINITY};
+    *candidate = (struct bli_speeds_candidate){.likelihood = -INFINITY};
     if (f->stop && *f->stop)
         return -INFINITY;
     replay_all(f, speeds, slots);
@@ -151,13 +151,13 @@ static double evaluate(struct fitter *f, const struct bal_speeds *speeds, uint32
         }
         sum += f->term[i];
     }
-    *candidate = (struct bal_speeds_candidate){
+    *candidate = (struct bli_speeds_candidate){
         .speeds = *speeds, .slots = slots, .likelihood = sum, .work_mean = mean, .impossible = impossible};
     return sum;
 }
 
-static void keep_better(struct fitter *f, enum bal_speeds_cause cause, struct bal_speeds_candidate *best,
-                        const struct bal_speeds_candidate *candidate) {
+static void keep_better(struct fitter *f, enum bli_speeds_cause cause, struct bli_speeds_candidate *best,
+                        const struct bli_speeds_candidate *candidate) {
     if (best->work_mean > 0 && !(candidate->likelihood > best->likelihood))
         return;
     *best = *candidate;
@@ -169,13 +169,13 @@ static void keep_better(struct fitter *f, enum bal_speeds_cause cause, struct ba
 /* ---- the best of each kind ---- */
 
 /* Parameters are rounded to what a log could ever tell, so that they can be read. */
-static struct bal_speeds cores_of(double cores) {
-    return (struct bal_speeds){.kind = BAL_SPEEDS_CORES, .cores = round(cores * 100) / 100};
+static struct bli_speeds cores_of(double cores) {
+    return (struct bli_speeds){.kind = BLI_SPEEDS_CORES, .cores = round(cores * 100) / 100};
 }
 
-static struct bal_speeds batch_of(uint32_t most, double slowdown) {
-    return (struct bal_speeds){
-        .kind = BAL_SPEEDS_BATCH, .most = most, .slowdown = round(slowdown * 1000) / 1000};
+static struct bli_speeds batch_of(uint32_t most, double slowdown) {
+    return (struct bli_speeds){
+        .kind = BLI_SPEEDS_BATCH, .most = most, .slowdown = round(slowdown * 1000) / 1000};
 }
 
 /* Widens the range of the best by a candidate with that parameter. */
@@ -193,7 +193,7 @@ static void add_point(struct profile *profile, double parameter, double likeliho
 
 /* inflation: how many times as far as for independent jobs. */
 static void set_range(const struct profile *profile, double parameter, double inflation,
-                      struct bal_speeds_candidate *best) {
+                      struct bli_speeds_candidate *best) {
     best->low = best->high = parameter;
     for (unsigned i = 0; i < profile->count; i++)
         if (profile->likelihood[i] >= best->likelihood - LIKELIHOOD_95 * DENSITY_COST * inflation) {
@@ -204,10 +204,10 @@ static void set_range(const struct profile *profile, double parameter, double in
 
 /* Jobs of one busy period say nearly the same, and the density is estimated. The variance of an estimate by
  * what groups of neighbours say of it, over that of independent jobs (the sandwich): at least 1. */
-static double inflation_of(struct fitter *f, const struct bal_speeds_candidate *best,
-                           const struct bal_speeds *below, const struct bal_speeds *above) {
+static double inflation_of(struct fitter *f, const struct bli_speeds_candidate *best,
+                           const struct bli_speeds *below, const struct bli_speeds *above) {
     double group[GROUPS] = {0}, squares = 0, slope = 0;
-    struct bal_speeds_candidate candidate;
+    struct bli_speeds_candidate candidate;
     const uint32_t length = f->jobs / GROUPS + 1;
     const double left = evaluate(f, below, best->slots, &candidate);
     for (uint32_t i = 0; i < f->jobs; i++)
@@ -223,56 +223,56 @@ static double inflation_of(struct fitter *f, const struct bal_speeds_candidate *
     return bend > 0 ? fmax(squares / bend, 1) : 1;
 }
 
-static void fit_slots(struct fitter *f, struct bal_speeds_candidate *best) {
-    const struct bal_speeds none = {.kind = BAL_SPEEDS_SLOTS};
-    struct bal_speeds_candidate candidate;
+static void fit_slots(struct fitter *f, struct bli_speeds_candidate *best) {
+    const struct bli_speeds none = {.kind = BLI_SPEEDS_SLOTS};
+    struct bli_speeds_candidate candidate;
     struct profile profile = {.count = 0};
     const uint32_t most = f->most < CORES_MAX ? f->most : CORES_MAX;
     for (uint32_t k = 1; k <= most; k++) {
         add_point(&profile, k, evaluate(f, &none, k, &candidate));
-        keep_better(f, BAL_CAUSE_SLOTS, best, &candidate);
+        keep_better(f, BLI_CAUSE_SLOTS, best, &candidate);
     }
     set_range(&profile, best->slots, 1, best);
 }
 
 /* On a grid whose steps shrink around the best. */
-static void fit_cores(struct fitter *f, struct bal_speeds_candidate *best) {
-    struct bal_speeds_candidate candidate;
+static void fit_cores(struct fitter *f, struct bli_speeds_candidate *best) {
+    struct bli_speeds_candidate candidate;
     struct profile profile = {.count = 0};
     const double most = f->most < CORES_MAX ? f->most : CORES_MAX;
     for (double c = 1; c <= most; c *= 1.15) {
-        const struct bal_speeds speeds = cores_of(c);
+        const struct bli_speeds speeds = cores_of(c);
         add_point(&profile, c, evaluate(f, &speeds, 0, &candidate));
-        keep_better(f, BAL_CAUSE_CORES, best, &candidate);
+        keep_better(f, BLI_CAUSE_CORES, best, &candidate);
     }
     for (double step = 0.06; step > 0.002; step /= 2.5)
         for (int k = -3; k <= 3; k++) {
-            const struct bal_speeds speeds =
+            const struct bli_speeds speeds =
                 cores_of(fmin(fmax(best->speeds.cores * (1 + k * step), 1), most));
             add_point(&profile, speeds.cores, evaluate(f, &speeds, 0, &candidate));
-            keep_better(f, BAL_CAUSE_CORES, best, &candidate);
+            keep_better(f, BLI_CAUSE_CORES, best, &candidate);
         }
     const double middle = best->speeds.cores, reach = fmax(0.05 * middle, 0.03);
-    const struct bal_speeds below = cores_of(fmax(middle - reach, 0.5)), above = cores_of(middle + reach);
+    const struct bli_speeds below = cores_of(fmax(middle - reach, 0.5)), above = cores_of(middle + reach);
     const double inflation = inflation_of(f, best, &below, &above);
     for (int k = -20; k <= 20; k++) {
-        const struct bal_speeds speeds = cores_of(fmin(fmax(middle * (1 + 0.01 * k), 1), most));
+        const struct bli_speeds speeds = cores_of(fmin(fmax(middle * (1 + 0.01 * k), 1), most));
         add_point(&profile, speeds.cores, evaluate(f, &speeds, 0, &candidate));
     }
     set_range(&profile, middle, inflation, best);
 }
 
 static void try_batch(struct fitter *f, uint32_t most, double slowdown, struct profile *profile,
-                      struct bal_speeds_candidate *best) {
-    struct bal_speeds_candidate candidate;
-    const struct bal_speeds speeds = batch_of(most, fmin(fmax(slowdown, 0), 1));
+                      struct bli_speeds_candidate *best) {
+    struct bli_speeds_candidate candidate;
+    const struct bli_speeds speeds = batch_of(most, fmin(fmax(slowdown, 0), 1));
     const double likelihood = evaluate(f, &speeds, 0, &candidate);
     if (profile)
         add_point(profile, speeds.slowdown, likelihood);
-    keep_better(f, BAL_CAUSE_BATCH, best, &candidate);
+    keep_better(f, BLI_CAUSE_BATCH, best, &candidate);
 }
 
-static void fit_batch(struct fitter *f, struct bal_speeds_candidate *best) {
+static void fit_batch(struct fitter *f, struct bli_speeds_candidate *best) {
     static const double slowdowns[] = {0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1};
     struct profile profile = {.count = 0};
     const uint32_t most = f->most < CORES_MAX ? f->most : CORES_MAX;
@@ -288,7 +288,7 @@ static void fit_batch(struct fitter *f, struct bal_speeds_candidate *best) {
     }
     const double middle = best->speeds.slowdown, reach = fmax(0.15 * middle, 0.02);
     const uint32_t size = best->speeds.most, spread = 1 + size / 6;
-    const struct bal_speeds below = batch_of(size, fmax(middle - reach, 0)),
+    const struct bli_speeds below = batch_of(size, fmax(middle - reach, 0)),
                             above = batch_of(size, middle + reach);
     const double inflation = inflation_of(f, best, &below, &above);
     for (int k = -10; k <= 10; k++) /* whatever the size of the batch is */
@@ -314,29 +314,29 @@ static double vuong(const struct fitter *f, const double *one, const double *oth
     return variance > 0 ? sum / sqrt(variance) : 0;
 }
 
-static double total_rate(const struct bal_speeds_candidate *c, uint32_t k) {
+static double total_rate(const struct bli_speeds_candidate *c, uint32_t k) {
     const uint32_t m = c->slots && k > c->slots ? c->slots : k;
     return m * speed_each(&c->speeds, m);
 }
 
 /* Would any fleet that this one has seen notice the difference? */
-static bool rates_differ(const struct bal_speeds_fit *fit, const struct bal_speeds_candidate *a,
-                         const struct bal_speeds_candidate *b) {
+static bool rates_differ(const struct bli_speeds_fit *fit, const struct bli_speeds_candidate *a,
+                         const struct bli_speeds_candidate *b) {
     for (uint32_t k = 1; k <= fit->numbers; k++)
         if (fabs(total_rate(a, k) / total_rate(b, k) - 1) > 0.05)
             return true;
     return (a->slots == 0) != (b->slots == 0) && fit->shared > 0;
 }
 
-static void compare_causes(const struct fitter *f, struct bal_speeds_fit *fit) {
-    for (int c = 1; c < BAL_CAUSES; c++)
+static void compare_causes(const struct fitter *f, struct bli_speeds_fit *fit) {
+    for (int c = 1; c < BLI_CAUSES; c++)
         if (fit->candidate[c].likelihood > fit->candidate[fit->best].likelihood)
-            fit->best = (enum bal_speeds_cause)c;
-    if (fit->best == BAL_CAUSE_BATCH && /* of two that say the same, the one with fewer parameters */
-        !rates_differ(fit, &fit->candidate[BAL_CAUSE_BATCH], &fit->candidate[BAL_CAUSE_CORES]))
-        fit->best = BAL_CAUSE_CORES;
+            fit->best = (enum bli_speeds_cause)c;
+    if (fit->best == BLI_CAUSE_BATCH && /* of two that say the same, the one with fewer parameters */
+        !rates_differ(fit, &fit->candidate[BLI_CAUSE_BATCH], &fit->candidate[BLI_CAUSE_CORES]))
+        fit->best = BLI_CAUSE_CORES;
     fit->told = fit->shared >= 100;
-    for (int c = 0; c < BAL_CAUSES; c++) {
+    for (int c = 0; c < BLI_CAUSES; c++) {
         if (c == (int)fit->best)
             continue;
         fit->ahead[c] = vuong(f, f->best_term[fit->best], f->best_term[c]);
@@ -346,22 +346,22 @@ static void compare_causes(const struct fitter *f, struct bal_speeds_fit *fit) {
 }
 
 /* Completions over time with k jobs there. */
-static void count_rates(const struct fitter *f, struct bal_speeds_fit *fit) {
-    double time[BAL_SPEEDS_FIT_NUMBERS + 1] = {0};
+static void count_rates(const struct fitter *f, struct bli_speeds_fit *fit) {
+    double time[BLI_SPEEDS_FIT_NUMBERS + 1] = {0};
     for (uint32_t s = 0; s < f->servers; s++) {
         uint32_t there = 0;
         for (uint32_t i = f->first[s]; i < f->first[s + 1]; i++) {
             const struct event *e = &f->event[i];
-            if (i > f->first[s] && there <= BAL_SPEEDS_FIT_NUMBERS)
+            if (i > f->first[s] && there <= BLI_SPEEDS_FIT_NUMBERS)
                 time[there] += (double)(e->time - f->event[i - 1].time) / NANOSECONDS;
-            if (e->leaves && there <= BAL_SPEEDS_FIT_NUMBERS)
+            if (e->leaves && there <= BLI_SPEEDS_FIT_NUMBERS)
                 fit->ended[there]++;
             fit->shared += e->leaves && there > 1;
             there += e->leaves ? -1U : 1U;
         }
     }
     fit->most = f->most;
-    fit->numbers = f->most < BAL_SPEEDS_FIT_NUMBERS ? f->most : BAL_SPEEDS_FIT_NUMBERS;
+    fit->numbers = f->most < BLI_SPEEDS_FIT_NUMBERS ? f->most : BLI_SPEEDS_FIT_NUMBERS;
     for (unsigned k = 1; k <= fit->numbers; k++)
         if (fit->ended[k] && time[k] > 0) {
             fit->rate[k] = (double)fit->ended[k] / time[k];
@@ -409,7 +409,7 @@ static void fitter_fini(struct fitter *f) {
     free(f->first);
     free(f->queue);
     free(f->term);
-    for (int c = 0; c < BAL_CAUSES; c++)
+    for (int c = 0; c < BLI_CAUSES; c++)
         free(f->best_term[c]);
 }
 
@@ -422,22 +422,22 @@ static enum bal_code fitter_init(struct fitter *f, uint64_t room, bool likelihoo
     bool complete = f->job && f->event && f->first && f->queue;
     if (likelihood) {
         complete = complete && (f->term = calloc(n, sizeof *f->term));
-        for (int c = 0; c < BAL_CAUSES; c++)
+        for (int c = 0; c < BLI_CAUSES; c++)
             complete = complete && (f->best_term[c] = calloc(n, sizeof **f->best_term));
     }
     return complete ? BAL_OK : bal_fail(err, BAL_E_MEMORY, "not enough memory to fit speeds");
 }
 
 /* The first jobs that a server is named for, as many as there is room for. */
-static enum bal_code read_jobs(struct fitter *f, const struct bal_trace *logged, uint64_t room,
+static enum bal_code read_jobs(struct fitter *f, const struct bli_trace *logged, uint64_t room,
                                struct bal_error *err) {
-    struct bal_trace_cursor *cursor;
-    struct bal_trace_job job;
+    struct bli_trace_cursor *cursor;
+    struct bli_trace_job job;
     uint32_t number = 0;
-    enum bal_code code = bal_trace_cursor_new(logged, &cursor, err);
+    enum bal_code code = bli_trace_cursor_new(logged, &cursor, err);
     if (code)
         return code;
-    while (f->jobs < room && !(code = bal_trace_next(cursor, &job, err)) && job.size > 0) {
+    while (f->jobs < room && !(code = bli_trace_next(cursor, &job, err)) && job.size > 0) {
         if (job.server)
             f->job[f->jobs++] = (struct logged_job){.time = job.time,
                                                     .size = job.size,
@@ -446,19 +446,19 @@ static enum bal_code read_jobs(struct fitter *f, const struct bal_trace *logged,
                                                     .aborted = job.aborted};
         number++;
     }
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
     if (!code && f->jobs)
         qsort(f->job, f->jobs, sizeof *f->job, by_server_and_time);
     return code;
 }
 
-enum bal_code bal_speeds_fit(const struct bal_trace *logged, const volatile int *stop,
-                             struct bal_speeds_fit *fit, struct bal_error *err) {
-    const struct bal_trace_info *info = bal_trace_info(logged);
+enum bal_code bli_speeds_fit(const struct bli_trace *logged, const volatile int *stop,
+                             struct bli_speeds_fit *fit, struct bal_error *err) {
+    const struct bli_trace_info *info = bli_trace_info(logged);
     const uint64_t named = info->jobs - info->unserved;
-    const uint64_t room = named < BAL_SPEEDS_FIT_JOBS ? named : BAL_SPEEDS_FIT_JOBS;
+    const uint64_t room = named < BLI_SPEEDS_FIT_JOBS ? named : BLI_SPEEDS_FIT_JOBS;
     struct fitter f = {.stop = stop};
-    *fit = (struct bal_speeds_fit){.cut = named > room};
+    *fit = (struct bli_speeds_fit){.cut = named > room};
     enum bal_code code = fitter_init(&f, room, true, err);
     if (!code)
         code = read_jobs(&f, logged, room, err);
@@ -467,14 +467,14 @@ enum bal_code bal_speeds_fit(const struct bal_trace *logged, const volatile int 
                         "speeds are fitted to logs that name the server of each request; see --server-field");
     if (!code) {
         make_events(&f);
-        const struct bal_speeds none = {.kind = BAL_SPEEDS_SLOTS};
+        const struct bli_speeds none = {.kind = BLI_SPEEDS_SLOTS};
         replay_all(&f, &none, 0);
         count_rates(&f, fit);
         fit->jobs = f.jobs;
         fit->servers = f.servers;
-        fit_slots(&f, &fit->candidate[BAL_CAUSE_SLOTS]);
-        fit_cores(&f, &fit->candidate[BAL_CAUSE_CORES]);
-        fit_batch(&f, &fit->candidate[BAL_CAUSE_BATCH]);
+        fit_slots(&f, &fit->candidate[BLI_CAUSE_SLOTS]);
+        fit_cores(&f, &fit->candidate[BLI_CAUSE_CORES]);
+        fit_batch(&f, &fit->candidate[BLI_CAUSE_BATCH]);
         compare_causes(&f, fit);
         for (unsigned k = 1; k <= fit->numbers; k++) {
             fit->rate[k] *= fit->candidate[fit->best].work_mean;
@@ -489,15 +489,15 @@ enum bal_code bal_speeds_fit(const struct bal_trace *logged, const volatile int 
 
 /* ---- work in place of times ---- */
 
-static enum bal_code write_works(const struct bal_trace *logged, const double *work, struct bal_trace *made,
+static enum bal_code write_works(const struct bli_trace *logged, const double *work, struct bli_trace *made,
                                  struct bal_error *err) {
-    struct bal_trace_cursor *cursor;
-    struct bal_trace_job job;
+    struct bli_trace_cursor *cursor;
+    struct bli_trace_job job;
     uint64_t number = 0;
-    enum bal_code code = bal_trace_cursor_new(logged, &cursor, err);
+    enum bal_code code = bli_trace_cursor_new(logged, &cursor, err);
     if (code)
         return code;
-    while (!code && !(code = bal_trace_next(cursor, &job, err)) && job.size > 0) {
+    while (!code && !(code = bli_trace_next(cursor, &job, err)) && job.size > 0) {
         if (job.server)
             job.size = work[number] > 1e-9 ? (int64_t)(work[number] * NANOSECONDS) : 1;
         number++;
@@ -505,25 +505,25 @@ static enum bal_code write_works(const struct bal_trace *logged, const double *w
             continue;
         job.time -= job.ahead;
         job.ahead = 0;
-        code = bal_trace_add(made, &job, err);
+        code = bli_trace_add(made, &job, err);
     }
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
     return code;
 }
 
-enum bal_code bal_speeds_recover(const struct bal_trace *logged, const struct bal_speeds *speeds,
-                                 uint32_t slots, const volatile int *stop, struct bal_trace **recovered,
+enum bal_code bli_speeds_recover(const struct bli_trace *logged, const struct bli_speeds *speeds,
+                                 uint32_t slots, const volatile int *stop, struct bli_trace **recovered,
                                  struct bal_error *err) {
-    const struct bal_trace_info *info = bal_trace_info(logged);
+    const struct bli_trace_info *info = bli_trace_info(logged);
     struct fitter f = {.stop = stop};
     double *work = calloc(info->jobs ? info->jobs : 1, sizeof *work);
-    struct bal_trace *made = NULL;
+    struct bli_trace *made = NULL;
     enum bal_code code = work ? fitter_init(&f, info->jobs - info->unserved, false, err)
                               : bal_fail(err, BAL_E_MEMORY, "not enough memory to recover works");
     if (!code)
         code = read_jobs(&f, logged, info->jobs - info->unserved, err);
     if (!code)
-        code = bal_trace_new(NULL, &made, err);
+        code = bli_trace_new(NULL, &made, err);
     if (!code) {
         make_events(&f);
         replay_all(&f, speeds, slots);
@@ -532,9 +532,9 @@ enum bal_code bal_speeds_recover(const struct bal_trace *logged, const struct ba
         code = write_works(logged, work, made, err);
     }
     if (!code)
-        code = bal_trace_finish(made, stop, err);
+        code = bli_trace_finish(made, stop, err);
     if (code) {
-        bal_trace_free(made);
+        bli_trace_free(made);
         made = NULL;
     }
     *recovered = made;

@@ -6,24 +6,24 @@
 
 #include <stdint.h>
 
-enum { BAL_STRATA = 40 }; /* blocks of a log, of equal numbers of jobs */
+enum { BLI_STRATA = 40 }; /* blocks of a log, of equal numbers of jobs */
 
 /* Sums over one block. */
-struct bal_stratum {
+struct bli_stratum {
     uint64_t count[2];
     double sum[2];
 };
 
 /* The logarithm of the mean of kind 1 over that of kind 0, and its standard error by the jackknife over
  * blocks. NaN when there are too few of either. */
-struct bal_contrast {
+struct bli_contrast {
     double log_ratio, error;
 };
-struct bal_contrast bal_strata_compare(const struct bal_stratum strata[BAL_STRATA]);
+struct bli_contrast bli_strata_compare(const struct bli_stratum strata[BLI_STRATA]);
 
 /* The block of job number i of so many. */
-static inline unsigned bal_strata_of(uint64_t i, uint64_t jobs) {
-    const uint64_t each = jobs / BAL_STRATA + 1;
+static inline unsigned bli_strata_of(uint64_t i, uint64_t jobs) {
+    const uint64_t each = jobs / BLI_STRATA + 1;
     return (unsigned)(i / each);
 }
 

@@ -7,25 +7,25 @@
 #include "ballast/log.h"
 #include "ballast/random.h"
 
-struct bal_log_subsecond {
-    struct bal_log_record *record; /* of the second at hand */
+struct bli_log_subsecond {
+    struct bli_log_record *record; /* of the second at hand */
     double *moment;
     size_t count, room;
     int64_t second;
 };
 
 /* Begins as all zero bytes. */
-void bal_log_subsecond_fini(struct bal_log_subsecond *held);
+void bli_log_subsecond_fini(struct bli_log_subsecond *held);
 
 /* All records of one second have the same time. Records of another second must have been removed. */
-enum bal_code bal_log_subsecond_add(struct bal_log_subsecond *held, int64_t second,
-                                    const struct bal_log_record *record, struct bal_error *err);
-static inline bool bal_log_subsecond_is_over(const struct bal_log_subsecond *held, int64_t second) {
+enum bal_code bli_log_subsecond_add(struct bli_log_subsecond *held, int64_t second,
+                                    const struct bli_log_record *record, struct bal_error *err);
+static inline bool bli_log_subsecond_is_over(const struct bli_log_subsecond *held, int64_t second) {
     return held->count > 0 && held->second != second;
 }
 
 /* Draws the moments of all records, whose times were the beginning of the second. They stay in
  * record[0..count) until the next one is added. */
-void bal_log_subsecond_draw(struct bal_log_subsecond *held, struct bal_rng *rng);
+void bli_log_subsecond_draw(struct bli_log_subsecond *held, struct bal_rng *rng);
 
 #endif

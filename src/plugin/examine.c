@@ -11,7 +11,7 @@ static double server_work(struct bal_fleet *fleet, uint32_t server) {
     return fleet->length[server];
 }
 
-enum bal_code bal_examined_init(struct examined *x, const struct bal_policy_spec *spec, uint64_t seed,
+enum bal_code bli_examined_init(struct examined *x, const struct bal_policy_spec *spec, uint64_t seed,
                                 struct bal_error *err) {
     *x = (struct examined){.spec = spec, .setting = {EXAMINE_SERVERS, 0.9}};
     x->size = bal_policy_size(spec, &x->setting);
@@ -22,7 +22,7 @@ enum bal_code bal_examined_init(struct examined *x, const struct bal_policy_spec
     x->state = block ? block + EXAMINE_GUARD : NULL;
     x->eligible = malloc(bal_set_size(EXAMINE_SERVERS));
     if (!x->state || !x->eligible) {
-        bal_examined_fini(x);
+        bli_examined_fini(x);
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to examine a policy");
     }
     memset(block, 0xa5, x->size + 2 * EXAMINE_GUARD);
@@ -46,26 +46,26 @@ enum bal_code bal_examined_init(struct examined *x, const struct bal_policy_spec
     return BAL_OK;
 }
 
-void bal_examined_fini(struct examined *x) {
+void bli_examined_fini(struct examined *x) {
     free(x->state ? x->state - EXAMINE_GUARD : NULL);
     free(x->eligible);
     x->state = NULL;
     x->eligible = NULL;
 }
 
-bool bal_examined_is_guarded(const struct examined *x) {
+bool bli_examined_is_guarded(const struct examined *x) {
     for (size_t i = 0; i < EXAMINE_GUARD; i++)
         if (x->state[-1 - (ptrdiff_t)i] != 0xa5 || x->state[x->size + i] != 0xa5)
             return false;
     return true;
 }
 
-enum bal_code bal_policy_examine(const struct bal_policy_spec *spec, struct bal_error *err) {
+enum bal_code bli_policy_examine(const struct bal_policy_spec *spec, struct bal_error *err) {
     const struct bal_policy_context setting = {EXAMINE_SERVERS, 0.9};
     enum bal_code code = bal_policy_check(spec, &setting, NULL, err);
     if (!code)
-        code = bal_examine_storm(spec, err);
+        code = bli_examine_storm(spec, err);
     if (!code && bal_policy_flags(spec) & BAL_SYMMETRIC)
-        code = bal_examine_symmetry(spec, err);
+        code = bli_examine_symmetry(spec, err);
     return code;
 }

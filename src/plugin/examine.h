@@ -22,16 +22,16 @@ struct examined {
 };
 
 /* All servers are open and without jobs; no event has been passed to the policy yet. */
-enum bal_code bal_examined_init(struct examined *x, const struct bal_policy_spec *spec, uint64_t seed,
+enum bal_code bli_examined_init(struct examined *x, const struct bal_policy_spec *spec, uint64_t seed,
                                 struct bal_error *err);
-void bal_examined_fini(struct examined *x);
+void bli_examined_fini(struct examined *x);
 /* Has the policy written outside its block? */
-bool bal_examined_is_guarded(const struct examined *x);
+bool bli_examined_is_guarded(const struct examined *x);
 
-/* As bal_plugin_examine(), in so many seconds at most. */
-enum bal_code bal_plugin_examine_within(const char *text, unsigned limit, struct bal_error *err);
+/* As bli_plugin_examine(), in so many seconds at most. */
+enum bal_code bli_plugin_examine_within(const char *text, unsigned limit, struct bal_error *err);
 
-enum bal_code bal_examine_storm(const struct bal_policy_spec *spec, struct bal_error *err);
-enum bal_code bal_examine_symmetry(const struct bal_policy_spec *spec, struct bal_error *err);
+enum bal_code bli_examine_storm(const struct bal_policy_spec *spec, struct bal_error *err);
+enum bal_code bli_examine_symmetry(const struct bal_policy_spec *spec, struct bal_error *err);
 
 #endif

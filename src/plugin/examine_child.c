@@ -21,8 +21,8 @@ enum {
 static enum bal_code examine_policy(const char *text, struct bal_error *err) {
     struct bal_policy_spec spec;
     const enum bal_code code =
-        bal_plugin_is_path(text) ? bal_plugin_parse(text, &spec, err) : bal_policy_parse(text, &spec, err);
-    return code ? code : bal_policy_examine(&spec, err);
+        bli_plugin_is_path(text) ? bli_plugin_parse(text, &spec, err) : bal_policy_parse(text, &spec, err);
+    return code ? code : bli_policy_examine(&spec, err);
 }
 
 /* The alarm is for a child whose caller was killed: a policy can cancel it, so the caller has a time of its
@@ -123,7 +123,7 @@ static enum bal_code run_examination(const char *text, unsigned limit, struct ba
 
 /* A handler of the caller that waits for any child, as nginx has one, must not take the result of this one.
  */
-enum bal_code bal_plugin_examine_within(const char *text, unsigned limit, struct bal_error *err) {
+enum bal_code bli_plugin_examine_within(const char *text, unsigned limit, struct bal_error *err) {
     sigset_t child, mask;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
@@ -133,6 +133,6 @@ enum bal_code bal_plugin_examine_within(const char *text, unsigned limit, struct
     return code;
 }
 
-enum bal_code bal_plugin_examine(const char *text, struct bal_error *err) {
-    return bal_plugin_examine_within(text, EXAMINE_SECONDS, err);
+enum bal_code bli_plugin_examine(const char *text, struct bal_error *err) {
+    return bli_plugin_examine_within(text, EXAMINE_SECONDS, err);
 }

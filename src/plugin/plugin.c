@@ -23,14 +23,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PLUGIN_PATH_MAX = 4000, FILE_MAX = 256 << 20, HASH = BAL_SHA256_TEXT - 1 };
+enum { PLUGIN_PATH_MAX = 4000, FILE_MAX = 256 << 20, HASH = BLI_SHA256_TEXT - 1 };
 
 struct loaded {
     const struct bal_policy *policy;
-    char hash[BAL_SHA256_TEXT];
+    char hash[BLI_SHA256_TEXT];
     char *path;
 };
-static struct loaded loaded[BAL_POLICIES_ADDED_MAX];
+static struct loaded loaded[BLI_POLICIES_ADDED_MAX];
 static size_t loaded_count;
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER; /* of what is loaded */
 
@@ -55,7 +55,7 @@ static bool split_text(const char *text, struct parts *parts) {
     return false;
 }
 
-bool bal_plugin_is_path(const char *text) {
+bool bli_plugin_is_path(const char *text) {
     struct parts parts;
     return split_text(text, &parts);
 }
@@ -119,7 +119,7 @@ static enum bal_code check_plugin(const char *path, const struct bal_plugin *plu
 struct contents {
     void *data;
     size_t size;
-    char hash[BAL_SHA256_TEXT];
+    char hash[BLI_SHA256_TEXT];
 };
 
 static enum bal_code read_contents(const char *path, struct contents *contents, struct bal_error *err) {
@@ -141,7 +141,7 @@ static enum bal_code read_contents(const char *path, struct contents *contents, 
         contents->data = NULL;
         return bal_fail(err, BAL_E_IO, "cannot load the policy '%.300s': it is no file of code", path);
     }
-    bal_sha256(contents->data, contents->size, contents->hash);
+    bli_sha256(contents->data, contents->size, contents->hash);
     return BAL_OK;
 }
 
@@ -205,17 +205,17 @@ static void show_symbols(void) {
 static enum bal_code add_loaded(const char *path, const char *hash, const struct bal_policy *policy,
                                 struct bal_error *err) {
     for (size_t i = 0; i < loaded_count; i++)
-        if (bal_policy_is_added(loaded[i].policy) && strcmp(loaded[i].policy->name, policy->name) == 0 &&
+        if (bli_policy_is_added(loaded[i].policy) && strcmp(loaded[i].policy->name, policy->name) == 0 &&
             strcmp(loaded[i].path, path) != 0)
             return bal_fail(err, BAL_E_MODEL, "two files have a policy '%s': '%s' and '%s'", policy->name,
                             loaded[i].path, path);
     char *copy = strdup(path);
     if (!copy)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to load a policy");
-    if (loaded_count == BAL_POLICIES_ADDED_MAX || !bal_policy_add(policy)) {
+    if (loaded_count == BLI_POLICIES_ADDED_MAX || !bli_policy_add(policy)) {
         free(copy);
         return bal_fail(err, BAL_E_RANGE, "'%s': more than %d files of policies", path,
-                        BAL_POLICIES_ADDED_MAX);
+                        BLI_POLICIES_ADDED_MAX);
     }
     struct loaded *added = &loaded[loaded_count++];
     *added = (struct loaded){.policy = policy, .path = copy};
@@ -268,7 +268,7 @@ static enum bal_code load_plugin(const char *text, const struct parts *parts, bo
     const struct loaded *known = code ? NULL : find_hash(contents.hash);
     if (known) {
         *policy = known->policy;
-        bal_policy_add(known->policy); /* the newest of its name again */
+        bli_policy_add(known->policy); /* the newest of its name again */
     } else if (!code) {
         code = load_contents(path, &contents, copied, policy, err);
     }
@@ -293,19 +293,19 @@ static enum bal_code parse_text(const char *text, bool copied, struct bal_policy
     return bal_policy_parse(named, spec, err);
 }
 
-enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
+enum bal_code bli_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
     return parse_text(text, false, spec, err);
 }
 
-enum bal_code bal_plugin_parse_copy(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
+enum bal_code bli_plugin_parse_copy(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
     return parse_text(text, true, spec, err);
 }
 
-void bal_plugin_forget_names(void) {
-    bal_policy_remove_added();
+void bli_plugin_forget_names(void) {
+    bli_policy_remove_added();
 }
 
-const char *bal_plugin_hash(const struct bal_policy *policy) {
+const char *bli_plugin_hash(const struct bal_policy *policy) {
     const char *hash = NULL;
     pthread_mutex_lock(&loading);
     for (size_t i = 0; i < loaded_count && !hash; i++)
@@ -317,12 +317,12 @@ const char *bal_plugin_hash(const struct bal_policy *policy) {
 
 /* ---- naming a file for good ---- */
 
-bool bal_plugin_is_pinned(const char *text) {
+bool bli_plugin_is_pinned(const char *text) {
     struct parts parts;
     return split_text(text, &parts) && parts.hash;
 }
 
-enum bal_code bal_plugin_pin(const char *text, const char *beside, char **pinned, struct bal_error *err) {
+enum bal_code bli_plugin_pin(const char *text, const char *beside, char **pinned, struct bal_error *err) {
     struct parts parts;
     if (!split_text(text, &parts) || parts.path > PLUGIN_PATH_MAX)
         return bal_fail(err, BAL_E_SYNTAX, "'%.60s' is no path of a policy: it ends in .so", text);
@@ -349,7 +349,7 @@ enum bal_code bal_plugin_pin(const char *text, const char *beside, char **pinned
     return code;
 }
 
-bool bal_plugin_is_same(const char *pinned, const char *text) {
+bool bli_plugin_is_same(const char *pinned, const char *text) {
     struct parts known, named;
     if (!split_text(pinned, &known) || !split_text(text, &named) || strcmp(known.rest, named.rest) != 0)
         return false;
@@ -362,7 +362,7 @@ bool bal_plugin_is_same(const char *pinned, const char *text) {
            (before == 0 || pinned[before - 1] == '/');
 }
 
-const char *bal_plugin_params(const char *text) {
+const char *bli_plugin_params(const char *text) {
     struct parts parts;
     return split_text(text, &parts) ? parts.rest : "";
 }

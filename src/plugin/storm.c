@@ -108,7 +108,7 @@ static const char *wrong_asks(const struct examined *x) {
 }
 
 static const char *wrong_state(struct examined *x) {
-    if (!bal_examined_is_guarded(x))
+    if (!bli_examined_is_guarded(x))
         return "it writes outside its state";
     if (!bal_policy_is_consistent(x->spec, &x->setting, x->state))
         return "its state is not sound, by its own function";
@@ -209,9 +209,9 @@ static const char *random_step(struct examined *x) {
     }
 }
 
-enum bal_code bal_examine_storm(const struct bal_policy_spec *spec, struct bal_error *err) {
+enum bal_code bli_examine_storm(const struct bal_policy_spec *spec, struct bal_error *err) {
     struct examined x;
-    enum bal_code code = bal_examined_init(&x, spec, 23, err);
+    enum bal_code code = bli_examined_init(&x, spec, 23, err);
     if (code)
         return code;
     const char *wrong = wrong_state(&x);
@@ -223,6 +223,6 @@ enum bal_code bal_examine_storm(const struct bal_policy_spec *spec, struct bal_e
     }
     if (wrong)
         code = bal_fail(err, BAL_E_MODEL, "in a storm, step %d: %s", i, wrong);
-    bal_examined_fini(&x);
+    bli_examined_fini(&x);
     return code;
 }

@@ -73,9 +73,9 @@ static void count_decisions(struct examined *x, uint64_t script, bool renamed, d
     }
 }
 
-enum bal_code bal_examine_symmetry(const struct bal_policy_spec *spec, struct bal_error *err) {
+enum bal_code bli_examine_symmetry(const struct bal_policy_spec *spec, struct bal_error *err) {
     struct examined x;
-    enum bal_code code = bal_examined_init(&x, spec, 29, err);
+    enum bal_code code = bli_examined_init(&x, spec, 29, err);
     if (code)
         return code;
     x.fleet.weight = NULL;
@@ -89,6 +89,6 @@ enum bal_code bal_examine_symmetry(const struct bal_policy_spec *spec, struct ba
                                 "it says that it is symmetric (BAL_SYMMETRIC), but servers of other numbers "
                                 "are treated in another way");
     }
-    bal_examined_fini(&x);
+    bli_examined_fini(&x);
     return code;
 }

@@ -54,7 +54,7 @@ static const struct {
     const char *name, *now;
 } deprecated[] = {{"own", "least-conn"}, {"own2", "least-conn2"}};
 
-const char *bal_deprecated_name_find(const char *name, size_t length) {
+const char *bli_deprecated_name_find(const char *name, size_t length) {
     for (size_t i = 0; i < sizeof deprecated / sizeof *deprecated; i++)
         if (strlen(deprecated[i].name) == length && strncmp(deprecated[i].name, name, length) == 0)
             return deprecated[i].now;
@@ -70,7 +70,7 @@ static char to_lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-bool bal_name_is(const char *known, const char *name, size_t length) {
+bool bli_name_is(const char *known, const char *name, size_t length) {
     if (length == 0 || is_gap(name[0]) || is_gap(name[length - 1]))
         return false;
     for (const char *end = name + length;;) {
@@ -85,9 +85,9 @@ bool bal_name_is(const char *known, const char *name, size_t length) {
     }
 }
 
-const char *bal_policy_alias_find(const char *name, size_t length) {
+const char *bli_policy_alias_find(const char *name, size_t length) {
     for (size_t i = 0; i < NAMES; i++)
-        if (bal_name_is(names[i].name, name, length))
+        if (bli_name_is(names[i].name, name, length))
             return names[i].policy;
     return NULL;
 }

@@ -9,10 +9,10 @@
 
 /* Is it that name? And the policy that is meant by a name such as "least conn". In both dashes, underscores
  * or nothing may stand for the blanks, and capitals for small letters. NULL: unknown. */
-bool bal_name_is(const char *known, const char *name, size_t length);
-const char *bal_policy_alias_find(const char *name, size_t length);
+bool bli_name_is(const char *known, const char *name, size_t length);
+const char *bli_policy_alias_find(const char *name, size_t length);
 
 /* What a name, or a word of a parameter, of an earlier version is called now; NULL: it is none. */
-const char *bal_deprecated_name_find(const char *name, size_t length);
+const char *bli_deprecated_name_find(const char *name, size_t length);
 
 #endif

@@ -6,37 +6,37 @@
 
 enum { MISSES_MAX = 4, MANY_SERVERS = 100, DRAWS = 8 };
 
-void bal_backlog_init(struct bal_backlog *backlog) {
-    *backlog = (struct bal_backlog){.announce_at = INFINITY};
+void bli_backlog_init(struct bli_backlog *backlog) {
+    *backlog = (struct bli_backlog){.announce_at = INFINITY};
 }
 
 /* With up to a hundred servers a multiple of it is often the timeout exactly. Then the question that is not
  * answered ends first: patience is longer by ten nanoseconds in a second, and time is up a little
  * earlier (is_time); rounding decides nothing. */
-double bal_backlog_patience(uint32_t servers, double timeout) {
+double bli_backlog_patience(uint32_t servers, double timeout) {
     const double most = timeout / 2 * (1 + 1e-8);
     return servers < MANY_SERVERS ? most * servers / MANY_SERVERS : most;
 }
 
-static enum bal_backlog_step end_backlog(struct bal_backlog *backlog) {
+static enum bli_backlog_step end_backlog(struct bli_backlog *backlog) {
     const bool announced = backlog->announced;
     backlog->misses = 0;
     backlog->announce_at = INFINITY;
     backlog->announced = 0;
-    return announced ? BAL_BACKLOG_ANNOUNCE : BAL_BACKLOG_WAIT;
+    return announced ? BLI_BACKLOG_ANNOUNCE : BLI_BACKLOG_WAIT;
 }
 
 /* A slot may be on its way. If answers were not waited for, every job would be announced where they take
  * longer than the patience. */
-static bool may_be_answered(const struct bal_backlog *backlog) {
+static bool may_be_answered(const struct bli_backlog *backlog) {
     return !backlog->announced && backlog->questions && backlog->misses < MISSES_MAX;
 }
 
-static bool is_time(const struct bal_backlog *backlog, double now, double patience) {
+static bool is_time(const struct bli_backlog *backlog, double now, double patience) {
     return now >= backlog->announce_at - 1e-5 * patience;
 }
 
-enum bal_backlog_step bal_backlog_next(struct bal_backlog *backlog, uint32_t held, double now,
+enum bli_backlog_step bli_backlog_next(struct bli_backlog *backlog, uint32_t held, double now,
                                        double patience, double beat) {
     if (held == 0)
         return end_backlog(backlog);
@@ -47,13 +47,13 @@ enum bal_backlog_step bal_backlog_next(struct bal_backlog *backlog, uint32_t hel
     if (is_time(backlog, now, patience)) {
         backlog->announced = 1;
         backlog->announce_at = now + beat;
-        return BAL_BACKLOG_ANNOUNCE;
+        return BLI_BACKLOG_ANNOUNCE;
     }
     const bool worth_it = backlog->questions < held && backlog->misses < MISSES_MAX;
-    return !backlog->announced && worth_it ? BAL_BACKLOG_ASK : BAL_BACKLOG_WAIT;
+    return !backlog->announced && worth_it ? BLI_BACKLOG_ASK : BLI_BACKLOG_WAIT;
 }
 
-uint32_t bal_backlog_find(const struct bal_set *open, bool (*looks_idle)(const void *host, uint32_t server),
+uint32_t bli_backlog_find(const struct bal_set *open, bool (*looks_idle)(const void *host, uint32_t server),
                           const void *host, struct bal_rng *rng) {
     for (int i = 0; open->count && i < DRAWS; i++) {
         const uint32_t server = bal_set_uniform(open, rng);
@@ -63,11 +63,11 @@ uint32_t bal_backlog_find(const struct bal_set *open, bool (*looks_idle)(const v
     return BAL_SET_ABSENT;
 }
 
-void bal_backlog_asked(struct bal_backlog *backlog) {
+void bli_backlog_asked(struct bli_backlog *backlog) {
     backlog->questions++;
 }
 
-void bal_backlog_answered(struct bal_backlog *backlog, bool free_slot) {
+void bli_backlog_answered(struct bli_backlog *backlog, bool free_slot) {
     backlog->questions -= backlog->questions > 0;
     backlog->misses += !free_slot;
 }

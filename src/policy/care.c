@@ -109,8 +109,8 @@ static struct bal_decision route_split(struct state *state, struct bal_fleet *fl
             fleet->shares[candidates++] = (struct bal_share){server, (uint32_t)estimate};
     }
     if (candidates == 0)
-        return bal_scatter(fleet, count, rng);
-    const struct bal_decision decision = bal_water_fill(fleet, candidates, count, rng);
+        return bli_scatter(fleet, count, rng);
+    const struct bal_decision decision = bli_water_fill(fleet, candidates, count, rng);
     for (uint32_t i = 0; i < decision.parts; i++)
         send_jobs(state, fleet, fleet->shares[i].server, fleet->shares[i].count, mean);
     return decision;
@@ -171,7 +171,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
     return 192.0 * context->servers;
 }
 
-const struct bal_policy bal_policy_care = {
+const struct bal_policy bli_policy_care = {
     .name = "care",
     .summary = "the shortest queue by estimates; a server reports its queue after each x-th job",
     .paper = "Mendelson and Xu 2022",

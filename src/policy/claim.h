@@ -15,9 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BAL_CLAIM_BEATS_BARRED = 3 };
+enum { BLI_CLAIM_BEATS_BARRED = 3 };
 
-struct bal_slot_claim {
+struct bli_slot_claim {
     double backlog_valid_until;
     double offered_at;   /* since when it has had an offer and used none */
     double barred_until; /* it cannot use offers, by its own message or because it has not used one */
@@ -25,41 +25,41 @@ struct bal_slot_claim {
     uint32_t asked;      /* its message went to this server alone: it wants a slot for one job */
 };
 
-static inline bool claim_is_barred(const struct bal_slot_claim *c, double now) {
+static inline bool claim_is_barred(const struct bli_slot_claim *c, double now) {
     return now < c->barred_until;
 }
 
-static inline bool claim_has_backlog(const struct bal_slot_claim *c, double now) {
+static inline bool claim_has_backlog(const struct bli_slot_claim *c, double now) {
     return c->held && now < c->backlog_valid_until;
 }
 
 /* Is what it has been offered its own? It has a backlog and has had no time yet to use it. */
-static inline bool claim_is_reserved(const struct bal_slot_claim *c, double now, double beat) {
+static inline bool claim_is_reserved(const struct bli_slot_claim *c, double now, double beat) {
     return claim_has_backlog(c, now) && !claim_is_barred(c, now) && now < c->offered_at + beat;
 }
 
 /* A backlog message has come: how many jobs it holds. */
-static inline void claim_update(struct bal_slot_claim *c, uint32_t held, double until) {
+static inline void claim_update(struct bli_slot_claim *c, uint32_t held, double until) {
     c->held = held;
     c->backlog_valid_until = until;
     c->asked = 0;
 }
 
 /* A job of it has come. */
-static inline void claim_slot_used(struct bal_slot_claim *c) {
+static inline void claim_slot_used(struct bli_slot_claim *c) {
     c->barred_until = 0;
     if (c->asked)
         c->held = 0;
 }
 
 /* A slot is taken back. If it reported a backlog and has not used the slot, it cannot use slots for now. */
-static inline void claim_retract(struct bal_slot_claim *c, double now, double beat) {
+static inline void claim_retract(struct bli_slot_claim *c, double now, double beat) {
     if (claim_has_backlog(c, now))
-        c->barred_until = now + BAL_CLAIM_BEATS_BARRED * beat;
+        c->barred_until = now + BLI_CLAIM_BEATS_BARRED * beat;
 }
 
 /* The dispatcher has been restarted. */
-static inline void claim_reset(struct bal_slot_claim *c) {
+static inline void claim_reset(struct bli_slot_claim *c) {
     c->held = 0;
     c->barred_until = 0;
 }

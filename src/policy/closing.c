@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-void bal_closing_close_tried(const struct bal_closing *c, const struct bal_tries *tries) {
+void bli_closing_close_tried(const struct bli_closing *c, const struct bli_tries *tries) {
     for (uint32_t i = 0; i < tries_kept(tries); i++)
         bal_set_remove(c->open, tries->server[i]);
 }
 
-void bal_closing_reopen(const struct bal_closing *c) {
+void bli_closing_reopen(const struct bli_closing *c) {
     for (uint32_t server = 0; server < c->servers; server++)
         if (*closing_reasons(c, server) == 0)
             bal_set_insert(c->open, server);
@@ -18,27 +18,27 @@ void bal_closing_reopen(const struct bal_closing *c) {
 /* A server that has been tried by this job, is down, or has failed gives no reason to wait. Nor does one
  * that is silent, unless it is full: a response opens it to jobs that are sent by own counts. Where servers
  * elsewhere take over, silent ones are not used. */
-static void add_prospect(const struct bal_closing *c, uint32_t server, struct bal_prospects *p) {
+static void add_prospect(const struct bli_closing *c, uint32_t server, struct bli_prospects *p) {
     const uint32_t closed = *closing_reasons(c, server);
-    if (closed & (BAL_CLOSED_REMOVED | BAL_CLOSED_DOWN | BAL_CLOSED_EJECTED | BAL_CLOSED_FAILING))
+    if (closed & (BLI_CLOSED_REMOVED | BLI_CLOSED_DOWN | BLI_CLOSED_EJECTED | BLI_CLOSED_FAILING))
         return;
-    if (c->backed && closed & (BAL_CLOSED_SUSPECT | BAL_CLOSED_UNCHECKED))
+    if (c->backed && closed & (BLI_CLOSED_SUSPECT | BLI_CLOSED_UNCHECKED))
         return;
-    p->heard |= !(closed & (BAL_CLOSED_SILENT | BAL_CLOSED_SUSPECT | BAL_CLOSED_DRAINING));
-    p->doubted |= (closed & (BAL_CLOSED_SILENT | BAL_CLOSED_SUSPECT)) == BAL_CLOSED_SUSPECT;
-    p->waiting |= !(closed & BAL_CLOSED_SILENT) || (closed & BAL_CLOSED_FULL && !c->backed);
+    p->heard |= !(closed & (BLI_CLOSED_SILENT | BLI_CLOSED_SUSPECT | BLI_CLOSED_DRAINING));
+    p->doubted |= (closed & (BLI_CLOSED_SILENT | BLI_CLOSED_SUSPECT)) == BLI_CLOSED_SUSPECT;
+    p->waiting |= !(closed & BLI_CLOSED_SILENT) || (closed & BLI_CLOSED_FULL && !c->backed);
 }
 
-static double own_by_weight(const struct bal_closing *c, uint32_t server) {
+static double own_by_weight(const struct bli_closing *c, uint32_t server) {
     return c->own[server] / (c->weight ? c->weight[server] : 1);
 }
 
 /* The one with the fewest jobs in flight over its weight; of several any, drawn uniformly. */
-static void compare_silent(const struct bal_closing *c, uint32_t server, struct bal_prospects *p,
+static void compare_silent(const struct bli_closing *c, uint32_t server, struct bli_prospects *p,
                            uint32_t *ties) {
-    const uint32_t silent = BAL_CLOSED_SILENT | BAL_CLOSED_SUSPECT;
+    const uint32_t silent = BLI_CLOSED_SILENT | BLI_CLOSED_SUSPECT;
     const uint32_t closed = *closing_reasons(c, server);
-    if (!(closed & silent) || closed & ~(silent | BAL_CLOSED_OFF) || c->backed)
+    if (!(closed & silent) || closed & ~(silent | BLI_CLOSED_OFF) || c->backed)
         return;
     const double key = own_by_weight(c, server);
     const double least = p->silent == BAL_NONE ? INFINITY : own_by_weight(c, p->silent);
@@ -47,8 +47,8 @@ static void compare_silent(const struct bal_closing *c, uint32_t server, struct 
         p->silent = server;
 }
 
-struct bal_prospects bal_closing_prospects(const struct bal_closing *c, const struct bal_tries *tries) {
-    struct bal_prospects p = {.silent = BAL_NONE};
+struct bli_prospects bli_closing_prospects(const struct bli_closing *c, const struct bli_tries *tries) {
+    struct bli_prospects p = {.silent = BAL_NONE};
     uint32_t ties = 0;
     const bool any_open = c->open->count > tries_kept(tries);
     p.heard = p.waiting = any_open;
@@ -62,8 +62,8 @@ struct bal_prospects bal_closing_prospects(const struct bal_closing *c, const st
 
 /* A silent one, if all that a job could wait for are silent; also in place of a refusal. Otherwise as the
  * policy decides, unless waiting cannot help. */
-uint32_t bal_closing_fallback(const struct bal_closing *c, const struct bal_tries *tries, uint32_t decided) {
-    const struct bal_prospects p = bal_closing_prospects(c, tries);
+uint32_t bli_closing_fallback(const struct bli_closing *c, const struct bli_tries *tries, uint32_t decided) {
+    const struct bli_prospects p = bli_closing_prospects(c, tries);
     if (p.silent != BAL_NONE && (decided == BAL_NONE || !(p.heard || p.doubted)))
         return p.silent;
     return decided == BAL_HOLD && p.waiting ? BAL_HOLD : BAL_NONE;

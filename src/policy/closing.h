@@ -11,7 +11,7 @@
  * heard of may open soon (it is full, or off), or one could not be reached and is not silent yet (soon it is
  * heard of, or silent), a job that may wait does.
  *
- * No clock, no messages: times are handed in, in any unit. A struct bal_closing is a view that is made for a
+ * No clock, no messages: times are handed in, in any unit. A struct bli_closing is a view that is made for a
  * call or a few. Live dispatchers and those of the lab's network engine both use it. */
 #ifndef POLICY_CLOSING_H
 #define POLICY_CLOSING_H
@@ -26,23 +26,23 @@
 #include <stdint.h>
 
 /* For so many beats a statement is valid. */
-enum { BAL_STATEMENT_BEATS = 3 };
+enum { BLI_STATEMENT_BEATS = 3 };
 
-enum bal_closed {
-    BAL_CLOSED_REMOVED = 1, /* there is none with that index, or it is leaving */
-    BAL_CLOSED_DOWN = 2,    /* the configuration says so */
-    BAL_CLOSED_FULL = 4,    /* it has as many jobs of ours as it may have */
-    BAL_CLOSED_EJECTED = 8, /* it has failed */
-    BAL_CLOSED_SILENT = 16, /* its last statement has expired */
-    BAL_CLOSED_OFF = 32,    /* off or in set-up, and the policy does not handle power */
-    BAL_CLOSED_DRAINING = 64,
-    BAL_CLOSED_SUSPECT = 128,   /* it could not be reached, and has made no statement since */
-    BAL_CLOSED_FAILING = 256,   /* it fails its health checks */
-    BAL_CLOSED_UNCHECKED = 512, /* it has not passed one yet, and must */
-    BAL_CLOSED_WARMING = 1024,  /* it starts slowly, and has had its share for now */
+enum bli_closed {
+    BLI_CLOSED_REMOVED = 1, /* there is none with that index, or it is leaving */
+    BLI_CLOSED_DOWN = 2,    /* the configuration says so */
+    BLI_CLOSED_FULL = 4,    /* it has as many jobs of ours as it may have */
+    BLI_CLOSED_EJECTED = 8, /* it has failed */
+    BLI_CLOSED_SILENT = 16, /* its last statement has expired */
+    BLI_CLOSED_OFF = 32,    /* off or in set-up, and the policy does not handle power */
+    BLI_CLOSED_DRAINING = 64,
+    BLI_CLOSED_SUSPECT = 128,   /* it could not be reached, and has made no statement since */
+    BLI_CLOSED_FAILING = 256,   /* it fails its health checks */
+    BLI_CLOSED_UNCHECKED = 512, /* it has not passed one yet, and must */
+    BLI_CLOSED_WARMING = 1024,  /* it starts slowly, and has had its share for now */
 };
 
-struct bal_closing {
+struct bli_closing {
     uint32_t *closed; /* the reasons, of server 0; those of the others lie `stride` bytes apart */
     size_t stride;
     uint32_t servers;
@@ -53,12 +53,12 @@ struct bal_closing {
     bool backed; /* servers elsewhere take jobs when none of these may be chosen */
 };
 
-static inline uint32_t *closing_reasons(const struct bal_closing *c, uint32_t server) {
+static inline uint32_t *closing_reasons(const struct bli_closing *c, uint32_t server) {
     return (uint32_t *)(void *)((char *)c->closed + server * c->stride);
 }
 
 /* A reason begins or ceases to hold. True: the server is open now and was not, or the other way round. */
-static inline bool closing_mark(const struct bal_closing *c, uint32_t server, enum bal_closed reason,
+static inline bool closing_mark(const struct bli_closing *c, uint32_t server, enum bli_closed reason,
                                 bool closed) {
     uint32_t *reasons = closing_reasons(c, server);
     const bool was_open = *reasons == 0;
@@ -72,13 +72,13 @@ static inline bool closing_mark(const struct bal_closing *c, uint32_t server, en
     return true;
 }
 
-/* Servers at which a job has failed are not open, until bal_closing_reopen(). */
-void bal_closing_close_tried(const struct bal_closing *c, const struct bal_tries *tries);
+/* Servers at which a job has failed are not open, until bli_closing_reopen(). */
+void bli_closing_close_tried(const struct bli_closing *c, const struct bli_tries *tries);
 /* All that are open are so to each job. O(servers). */
-void bal_closing_reopen(const struct bal_closing *c);
+void bli_closing_reopen(const struct bli_closing *c);
 
 /* The prospects of a job for which the policy has no server. */
-struct bal_prospects {
+struct bli_prospects {
     bool heard;   /* one is not silent that may be available soon */
     bool waiting; /* waiting may help: such a server, or one that is full for now */
     bool doubted; /* one could not be reached and has made no statement since: soon it will, or will be silent
@@ -88,14 +88,14 @@ struct bal_prospects {
 };
 
 /* O(1) while a server is open that the job has not tried, else O(servers). */
-struct bal_prospects bal_closing_prospects(const struct bal_closing *c, const struct bal_tries *tries);
+struct bli_prospects bli_closing_prospects(const struct bli_closing *c, const struct bli_tries *tries);
 /* decided: BAL_HOLD or BAL_NONE, by the policy. The server that gets the job, BAL_HOLD, or BAL_NONE: it is
  * refused. */
-uint32_t bal_closing_fallback(const struct bal_closing *c, const struct bal_tries *tries, uint32_t decided);
+uint32_t bli_closing_fallback(const struct bli_closing *c, const struct bli_tries *tries, uint32_t decided);
 /* Others of its class are held when the job comes: it goes behind them, first come, first served, whatever
  * the policy would do with it, unless waiting cannot help. The same three answers. */
-static inline uint32_t closing_behind_held(const struct bal_closing *c, const struct bal_tries *tries) {
-    return bal_closing_fallback(c, tries, BAL_HOLD);
+static inline uint32_t closing_behind_held(const struct bli_closing *c, const struct bli_tries *tries) {
+    return bli_closing_fallback(c, tries, BAL_HOLD);
 }
 
 #endif

@@ -6,18 +6,18 @@
 
 enum { DOUBLINGS = 6 };
 
-size_t bal_ejection_size(uint32_t servers) {
-    return sizeof(struct bal_ejection) + (size_t)servers * sizeof(struct bal_ejection_server);
+size_t bli_ejection_size(uint32_t servers) {
+    return sizeof(struct bli_ejection) + (size_t)servers * sizeof(struct bli_ejection_server);
 }
 
-void bal_ejection_init(struct bal_ejection *q, uint32_t servers, uint32_t failures, double back_off) {
-    *q = (struct bal_ejection){.servers = servers, .failures = failures, .back_off = back_off};
+void bli_ejection_init(struct bli_ejection *q, uint32_t servers, uint32_t failures, double back_off) {
+    *q = (struct bli_ejection){.servers = servers, .failures = failures, .back_off = back_off};
     for (uint32_t i = 0; i < servers; i++)
-        q->server[i] = (struct bal_ejection_server){0};
+        q->server[i] = (struct bli_ejection_server){0};
 }
 
-void bal_ejection_set_limit(struct bal_ejection *q, uint32_t server, uint32_t limit, double time) {
-    struct bal_ejection_server *s = &q->server[server];
+void bli_ejection_set_limit(struct bli_ejection *q, uint32_t server, uint32_t limit, double time) {
+    struct bli_ejection_server *s = &q->server[server];
     s->limit = limit;
     s->limit_time = time;
     if (limit == 0)
@@ -27,36 +27,36 @@ void bal_ejection_set_limit(struct bal_ejection *q, uint32_t server, uint32_t li
     s->shut_until = fmin(s->shut_until, s->lost_at + time);
 }
 
-bool bal_ejection_allows(const struct bal_ejection *q, uint32_t server, double now) {
-    return !bal_ejection_suspects(q, server) ||
-           (now >= bal_ejection_until(q, server) && !q->server[server].trying);
+bool bli_ejection_allows(const struct bli_ejection *q, uint32_t server, double now) {
+    return !bli_ejection_suspects(q, server) ||
+           (now >= bli_ejection_until(q, server) && !q->server[server].trying);
 }
 
-void bal_ejection_sent(struct bal_ejection *q, uint32_t server) {
-    q->server[server].trying = bal_ejection_suspects(q, server);
+void bli_ejection_sent(struct bli_ejection *q, uint32_t server) {
+    q->server[server].trying = bli_ejection_suspects(q, server);
 }
 
-static void release(struct bal_ejection *q, struct bal_ejection_server *s) {
+static void release(struct bli_ejection *q, struct bli_ejection_server *s) {
     q->excluded -= s->back_off > 0;
     s->until = s->back_off = 0;
     s->failures = 0;
     s->trying = false;
 }
 
-void bal_ejection_release(struct bal_ejection *q, uint32_t server) {
-    struct bal_ejection_server *s = &q->server[server];
+void bli_ejection_release(struct bli_ejection *q, uint32_t server) {
+    struct bli_ejection_server *s = &q->server[server];
     release(q, s);
     s->shut_until = s->lost_at = 0;
     s->losses = 0;
 }
 
-void bal_ejection_reset(struct bal_ejection *q, uint32_t server) {
+void bli_ejection_reset(struct bli_ejection *q, uint32_t server) {
     release(q, &q->server[server]);
-    q->server[server] = (struct bal_ejection_server){0};
+    q->server[server] = (struct bli_ejection_server){0};
 }
 
-void bal_ejection_answered(struct bal_ejection *q, uint32_t server, bool failed, double now) {
-    struct bal_ejection_server *s = &q->server[server];
+void bli_ejection_answered(struct bli_ejection *q, uint32_t server, bool failed, double now) {
+    struct bli_ejection_server *s = &q->server[server];
     if (!failed) {
         release(q, s);
         return;
@@ -74,8 +74,8 @@ void bal_ejection_answered(struct bal_ejection *q, uint32_t server, bool failed,
 
 /* As in nginx: a success counts when the last loss is long enough ago, and so does not end what others, sent
  * before it was shut, have begun; and each loss shuts it again. */
-void bal_ejection_reached(struct bal_ejection *q, uint32_t server, bool reached, double now) {
-    struct bal_ejection_server *s = &q->server[server];
+void bli_ejection_reached(struct bli_ejection *q, uint32_t server, bool reached, double now) {
+    struct bli_ejection_server *s = &q->server[server];
     const bool long_ago = now >= s->lost_at + s->limit_time;
     if (s->limit == 0 || (reached && !long_ago))
         return;
@@ -93,10 +93,10 @@ void bal_ejection_reached(struct bal_ejection *q, uint32_t server, bool reached,
     s->trying = false;
 }
 
-double bal_ejection_next(const struct bal_ejection *q, double now) {
+double bli_ejection_next(const struct bli_ejection *q, double now) {
     double next = INFINITY;
     for (uint32_t i = 0; i < q->servers; i++)
-        if (bal_ejection_until(q, i) > now)
-            next = fmin(next, bal_ejection_until(q, i));
+        if (bli_ejection_until(q, i) > now)
+            next = fmin(next, bli_ejection_until(q, i));
     return next;
 }

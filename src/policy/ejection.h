@@ -11,7 +11,7 @@
  *
  * One flat block, no clock: times are handed in, in any unit. Not part of any policy: a host keeps it next to
  * the state, under the same lock, and closes the servers that are excluded. All calls are O(1), but for
- * bal_ejection_next. */
+ * bli_ejection_next. */
 #ifndef POLICY_EJECTION_H
 #define POLICY_EJECTION_H
 
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct bal_ejection_server {
+struct bli_ejection_server {
     double until;      /* excluded until then */
     double back_off;   /* for so long the last time; 0: not ejected */
     double shut_until; /* by its limit; 0: it is not shut */
@@ -31,42 +31,42 @@ struct bal_ejection_server {
     bool trying;       /* a test request is in flight */
 };
 
-struct bal_ejection {
+struct bli_ejection {
     uint32_t servers;
     uint32_t failures; /* 0: never */
     uint32_t excluded; /* how many are ejected, those on trial included */
     double back_off;
-    struct bal_ejection_server server[];
+    struct bli_ejection_server server[];
 };
 
-size_t bal_ejection_size(uint32_t servers);
-void bal_ejection_init(struct bal_ejection *q, uint32_t servers, uint32_t failures, double back_off);
+size_t bli_ejection_size(uint32_t servers);
+void bli_ejection_init(struct bli_ejection *q, uint32_t servers, uint32_t failures, double back_off);
 /* So many losses shut it, 0 for none, and for so long. What is known of it stays, as far as the limit
  * allows. */
-void bal_ejection_set_limit(struct bal_ejection *q, uint32_t server, uint32_t limit, double time);
+void bli_ejection_set_limit(struct bli_ejection *q, uint32_t server, uint32_t limit, double time);
 
 /* Is it excluded or shut, or was it and has had no success since? */
-static inline bool bal_ejection_suspects(const struct bal_ejection *q, uint32_t server) {
+static inline bool bli_ejection_suspects(const struct bli_ejection *q, uint32_t server) {
     return q->server[server].back_off > 0 || q->server[server].shut_until > 0;
 }
 /* Until when it may not be tried, both rules taken together. */
-static inline double bal_ejection_until(const struct bal_ejection *q, uint32_t server) {
-    const struct bal_ejection_server *s = &q->server[server];
+static inline double bli_ejection_until(const struct bli_ejection *q, uint32_t server) {
+    const struct bli_ejection_server *s = &q->server[server];
     return s->until > s->shut_until ? s->until : s->shut_until;
 }
 /* May a request go there now? */
-bool bal_ejection_allows(const struct bal_ejection *q, uint32_t server, double now);
+bool bli_ejection_allows(const struct bli_ejection *q, uint32_t server, double now);
 /* A request has gone there. */
-void bal_ejection_sent(struct bal_ejection *q, uint32_t server);
+void bli_ejection_sent(struct bli_ejection *q, uint32_t server);
 /* Its answer has come. */
-void bal_ejection_answered(struct bal_ejection *q, uint32_t server, bool failed, double now);
+void bli_ejection_answered(struct bli_ejection *q, uint32_t server, bool failed, double now);
 /* The same for the limit: the server was reached, whatever its answer, or it was not. */
-void bal_ejection_reached(struct bal_ejection *q, uint32_t server, bool reached, double now);
+void bli_ejection_reached(struct bli_ejection *q, uint32_t server, bool reached, double now);
 /* It is known to be healthy: it is no longer excluded or shut, and its failures are forgotten. */
-void bal_ejection_release(struct bal_ejection *q, uint32_t server);
+void bli_ejection_release(struct bli_ejection *q, uint32_t server);
 /* It has left: its number may go to another server. */
-void bal_ejection_reset(struct bal_ejection *q, uint32_t server);
-/* When bal_ejection_allows may change by itself next, after now; INFINITY: not. O(servers). */
-double bal_ejection_next(const struct bal_ejection *q, double now);
+void bli_ejection_reset(struct bli_ejection *q, uint32_t server);
+/* When bli_ejection_allows may change by itself next, after now; INFINITY: not. O(servers). */
+double bli_ejection_next(const struct bli_ejection *q, double now);
 
 #endif

@@ -14,7 +14,7 @@
 enum { D, DECAY };
 
 static const struct bal_param params[] = {
-    [D] = {"d", 1, BAL_LEAST_CONN_MAX, 2, true, true, "different servers compared for a job"},
+    [D] = {"d", 1, BLI_LEAST_CONN_MAX, 2, true, true, "different servers compared for a job"},
     [DECAY] = {"decay", 1e-9, 1e9, 10, false, true, "time in which the memory of a response fades"},
 };
 
@@ -62,8 +62,8 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     (void)job;
     struct state *state = block;
-    uint32_t drawn[BAL_LEAST_CONN_MAX];
-    const uint32_t count = bal_draw_distinct(fleet, state->d, drawn, rng);
+    uint32_t drawn[BLI_LEAST_CONN_MAX];
+    const uint32_t count = bli_draw_distinct(fleet, state->d, drawn, rng);
     uint32_t best = BAL_NONE;
     double least = INFINITY;
     for (uint32_t i = 0; i < count; i++) {
@@ -107,7 +107,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
     return 8.0 * sizeof(struct average) * context->servers;
 }
 
-const struct bal_policy bal_policy_ewma = {
+const struct bal_policy bli_policy_ewma = {
     .name = "ewma",
     .summary = "of d servers the least (requests in flight + 1) times average response time, peaks at once",
     .paper = "Finagle, Linkerd (peak EWMA)",

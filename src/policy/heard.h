@@ -20,7 +20,7 @@
 
 /* It offers `unused` of its slots to us, with the tokens up to this number. length: of jobs there, as far as
  * is known. Returns how many of these tokens are new. */
-static inline uint32_t heard_offers(struct bal_tokens *tokens, uint32_t *length, uint64_t number,
+static inline uint32_t heard_offers(struct bli_tokens *tokens, uint32_t *length, uint64_t number,
                                     uint32_t unused, uint32_t slots) {
     const uint32_t fresh = tokens_receive(tokens, number, unused);
     *length = slots - unused;
@@ -28,25 +28,25 @@ static inline uint32_t heard_offers(struct bal_tokens *tokens, uint32_t *length,
 }
 
 /* It has so many jobs. reply: to a probe, which says nothing of offers. */
-static inline void heard_load(struct bal_tokens *tokens, uint32_t *length, uint32_t jobs, bool reply) {
+static inline void heard_load(struct bli_tokens *tokens, uint32_t *length, uint32_t jobs, bool reply) {
     *length = jobs;
     if (!reply)
         tokens->count = 0;
 }
 
 /* It is on, or not. */
-static inline void heard_power(struct bal_tokens *tokens, bool on) {
+static inline void heard_power(struct bli_tokens *tokens, bool on) {
     if (!on)
         tokens->count = 0;
 }
 
 /* Time has passed: are its offers no longer valid? `until`: that of the statement that made them. */
-static inline bool heard_offers_expire(const struct bal_tokens *tokens, double until, double now) {
+static inline bool heard_offers_expire(const struct bli_tokens *tokens, double until, double now) {
     return tokens->count > 0 && now >= until;
 }
 
 /* May it have a free slot that it has not offered to us? own: our own jobs there. */
-static inline bool heard_looks_idle(const struct bal_tokens *tokens, bool on, uint32_t length, uint32_t own,
+static inline bool heard_looks_idle(const struct bli_tokens *tokens, bool on, uint32_t length, uint32_t own,
                                     uint32_t slots) {
     return tokens->count == 0 && on && length < slots && own < slots;
 }

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /* Returned in place of a class. */
-#define BAL_PLACE_FREE UINT32_MAX       /* it may wait: a place is free */
-#define BAL_PLACE_NONE (UINT32_MAX - 1) /* it may not wait */
+#define BLI_PLACE_FREE UINT32_MAX       /* it may wait: a place is free */
+#define BLI_PLACE_NONE (UINT32_MAX - 1) /* it may not wait */
 
 /* The class whose last one gives its place to a job of class `rank`, or one of the two above.
  *
@@ -20,13 +20,13 @@
 static inline uint32_t hold_place(const uint32_t *waiting, uint32_t classes, uint32_t rank, uint32_t own,
                                   uint32_t places) {
     if (own && waiting[rank] >= own)
-        return BAL_PLACE_NONE;
+        return BLI_PLACE_NONE;
     if (places)
-        return BAL_PLACE_FREE;
+        return BLI_PLACE_FREE;
     for (uint32_t least = classes; --least > rank;)
         if (waiting[least])
             return least;
-    return BAL_PLACE_NONE;
+    return BLI_PLACE_NONE;
 }
 
 #endif

@@ -11,18 +11,18 @@
 #include <stdint.h>
 #include <string.h>
 
-struct bal_inquiry {
+struct bli_inquiry {
     uint32_t asked, answered;
 };
 
-static inline void inquiry_begin(struct bal_inquiry *q, uint32_t *server, const uint32_t *asked,
+static inline void inquiry_begin(struct bli_inquiry *q, uint32_t *server, const uint32_t *asked,
                                  uint32_t count) {
-    *q = (struct bal_inquiry){.asked = count};
+    *q = (struct bli_inquiry){.asked = count};
     memcpy(server, asked, count * sizeof *server);
 }
 
 /* A reply has come. A server that has been probed twice must reply twice. True: that was the last one. */
-static inline bool inquiry_reply(struct bal_inquiry *q, uint32_t *server, uint32_t from) {
+static inline bool inquiry_reply(struct bli_inquiry *q, uint32_t *server, uint32_t from) {
     for (uint32_t i = q->answered; i < q->asked; i++)
         if (server[i] == from) {
             server[i] = server[q->answered];

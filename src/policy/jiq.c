@@ -19,15 +19,15 @@
 enum { ELSE, REPORT, IDLE };
 
 static const struct bal_param params[] = {
-    [ELSE] = BAL_ELSE_PARAM,
+    [ELSE] = BLI_ELSE_PARAM,
     [REPORT] = {"report", 1, 64, 1, true, false,
                 "dispatchers that an idle server asks for one with the fewest tokens"},
-    [IDLE] = BAL_IDLE_PARAM,
+    [IDLE] = BLI_IDLE_PARAM,
 };
 
 struct state {
-    enum bal_else otherwise;
-    enum bal_idle which;
+    enum bli_else otherwise;
+    enum bli_idle which;
     struct bal_set idle; /* last: it has a flexible tail */
 };
 
@@ -38,16 +38,16 @@ static size_t size(const double *value, const struct bal_policy_context *context
 
 static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
-    state->otherwise = (enum bal_else)value[ELSE];
-    state->which = (enum bal_idle)value[IDLE];
+    state->otherwise = (enum bli_else)value[ELSE];
+    state->which = (enum bli_idle)value[IDLE];
     bal_set_init(&state->idle, context->servers);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    const struct bal_decision decision = bal_use_tokens(state->which, &state->idle, fleet, job, rng);
-    return decision.server == BAL_NONE ? bal_route_without_token(state->otherwise, fleet, job, rng)
+    const struct bal_decision decision = bli_use_tokens(state->which, &state->idle, fleet, job, rng);
+    return decision.server == BAL_NONE ? bli_route_without_token(state->otherwise, fleet, job, rng)
                                        : decision;
 }
 
@@ -63,7 +63,7 @@ static void report(void *block, struct bal_fleet *fleet, enum bal_report what, u
 
 static const struct bal_set *pool(const void *block) {
     const struct state *state = block;
-    return state->which == BAL_IDLE_ANY ? &state->idle : NULL;
+    return state->which == BLI_IDLE_ANY ? &state->idle : NULL;
 }
 
 static uint32_t tokens(const void *block) {
@@ -72,7 +72,7 @@ static uint32_t tokens(const void *block) {
 }
 
 static unsigned more_flags(const double *value) {
-    return bal_else_flags(value[ELSE]) | bal_idle_flags(value[IDLE]);
+    return bli_else_flags(value[ELSE]) | bli_idle_flags(value[IDLE]);
 }
 
 static uint32_t report_choices(const double *value) {
@@ -81,7 +81,7 @@ static uint32_t report_choices(const double *value) {
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    return state->otherwise == (enum bal_else)value[ELSE] && state->which == (enum bal_idle)value[IDLE] &&
+    return state->otherwise == (enum bli_else)value[ELSE] && state->which == (enum bli_idle)value[IDLE] &&
            bal_set_sound(&state->idle, context->servers);
 }
 
@@ -90,7 +90,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
     return context->servers;
 }
 
-const struct bal_policy bal_policy_jiq = {
+const struct bal_policy bli_policy_jiq = {
     .name = "jiq",
     .summary = "an idle server that has reported, else a uniform server",
     .paper = "Lu et al. 2011; Stolyar 2015",

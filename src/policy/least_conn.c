@@ -25,7 +25,7 @@ enum ties { UNIFORM, TURN, QUEUE };
 static const char *const ties_words[] = {"uniform", "turn", "queue"};
 
 static const struct bal_param params[] = {
-    [D] = {"d", 1, BAL_LEAST_CONN_MAX, NAN, true, false, "servers compared for a job; without it all"},
+    [D] = {"d", 1, BLI_LEAST_CONN_MAX, NAN, true, false, "servers compared for a job; without it all"},
     [REPLACE] = {"replace", 0, 1, 0, true, false, "with d: 0: different servers; 1: drawn with replacement"},
     [TIES] = {"ties", 0, QUEUE, UNIFORM, true, false,
               "which of the equals, without d: any, in turn as nginx, or the longest so as HAProxy",
@@ -129,10 +129,10 @@ static uint32_t choose_server(struct state *state, const struct bal_fleet *fleet
 static struct bal_decision divide_batch(struct state *state, struct bal_fleet *fleet, uint32_t count) {
     if (bal_eligible_count(fleet) == 0)
         return bal_to(BAL_NONE);
-    bal_shares_begin(fleet);
+    bli_shares_begin(fleet);
     for (uint32_t i = 0; i < count; i++)
         fleet->shares[choose_server(state, fleet, true)].count++;
-    return bal_shares_end(fleet);
+    return bli_shares_end(fleet);
 }
 
 /* ---- the contract ---- */
@@ -144,12 +144,12 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     if (state->ties != UNIFORM)
         return split ? divide_batch(state, fleet, job->count) : bal_to(choose_server(state, fleet, false));
     if (!state->d)
-        return split ? bal_fill_own(fleet, NULL, 0, job->count, rng) : bal_to(bal_own_fewest(fleet, rng));
-    uint32_t drawn[BAL_LEAST_CONN_MAX];
-    const uint32_t count = state->replace ? bal_draw_again(fleet, state->d, drawn, rng)
-                                          : bal_draw_distinct(fleet, state->d, drawn, rng);
-    return split ? bal_fill_own(fleet, drawn, count, job->count, rng)
-                 : bal_to(bal_own_of(fleet, drawn, count));
+        return split ? bli_fill_own(fleet, NULL, 0, job->count, rng) : bal_to(bal_own_fewest(fleet, rng));
+    uint32_t drawn[BLI_LEAST_CONN_MAX];
+    const uint32_t count = state->replace ? bli_draw_again(fleet, state->d, drawn, rng)
+                                          : bli_draw_distinct(fleet, state->d, drawn, rng);
+    return split ? bli_fill_own(fleet, drawn, count, job->count, rng)
+                 : bal_to(bli_own_of(fleet, drawn, count));
 }
 
 /* In a queue a server whose count has changed goes to the end. */
@@ -187,7 +187,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
     return context->servers * (count + place);
 }
 
-const struct bal_policy bal_policy_least_conn = {
+const struct bal_policy bli_policy_least_conn = {
     .name = "least-conn",
     .summary = "the fewest requests in flight of this dispatcher (least connections), of all or of d",
     .paper = "classic; nginx, HAProxy, Envoy",

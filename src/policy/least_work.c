@@ -15,10 +15,10 @@ static struct bal_decision route(void *state, struct bal_fleet *fleet, const str
 
 static void sample(void *state, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
     (void)state, (void)job, (void)rng;
-    bal_ask_all(fleet);
+    bli_ask_all(fleet);
 }
 
-const struct bal_policy bal_policy_least_work = {
+const struct bal_policy bli_policy_least_work = {
     .name = "least-work",
     .summary = "the server with the least remaining work (in time), ties uniform",
     .paper = "classic",

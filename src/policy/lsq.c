@@ -25,22 +25,22 @@ static const struct bal_param params[] = {
 /* The key of a server is the estimate of its queue; INFINITY: it is gone. */
 struct state {
     uint32_t d;
-    _Alignas(double) struct bal_tournament estimates; /* last: it has a flexible tail */
+    _Alignas(double) struct bli_tournament estimates; /* last: it has a flexible tail */
 };
 
 static size_t size(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return offsetof(struct state, estimates) + bal_tournament_size(context->servers);
+    return offsetof(struct state, estimates) + bli_tournament_size(context->servers);
 }
 
 static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
     state->d = (uint32_t)value[D];
-    bal_tournament_init(&state->estimates, context->servers, 0);
+    bli_tournament_init(&state->estimates, context->servers, 0);
 }
 
 static void add_to_estimate(struct state *state, uint32_t server, uint32_t count) {
-    bal_tournament_set(&state->estimates, server, bal_tournament_key(&state->estimates, server) + count);
+    bli_tournament_set(&state->estimates, server, bli_tournament_key(&state->estimates, server) + count);
 }
 
 static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet, uint32_t count,
@@ -48,11 +48,11 @@ static struct bal_decision route_split(struct state *state, struct bal_fleet *fl
     uint32_t candidates = 0;
     for (uint32_t i = 0; i < bal_eligible_count(fleet); i++) {
         const uint32_t server = bal_eligible_at(fleet, i);
-        const double estimate = bal_tournament_key(&state->estimates, server);
+        const double estimate = bli_tournament_key(&state->estimates, server);
         if (estimate < UINT32_MAX - count)
             fleet->shares[candidates++] = (struct bal_share){server, (uint32_t)estimate};
     }
-    const struct bal_decision decision = bal_water_fill(fleet, candidates, count, rng);
+    const struct bal_decision decision = bli_water_fill(fleet, candidates, count, rng);
     for (uint32_t i = 0; i < decision.parts; i++)
         add_to_estimate(state, fleet->shares[i].server, fleet->shares[i].count);
     return decision;
@@ -63,12 +63,12 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     struct state *state = block;
     if (state->d)
-        bal_ask_some(fleet, state->d, rng);
+        bli_ask_some(fleet, state->d, rng);
     if (job->split && job->count > 1) {
         const struct bal_decision decision = route_split(state, fleet, job->count, rng);
-        return decision.parts ? decision : bal_scatter(fleet, job->count, rng);
+        return decision.parts ? decision : bli_scatter(fleet, job->count, rng);
     }
-    const uint32_t server = bal_draw_least(&state->estimates, fleet, rng);
+    const uint32_t server = bli_draw_least(&state->estimates, fleet, rng);
     if (server == BAL_NONE)
         return bal_to(bal_draw(fleet, rng));
     add_to_estimate(state, server, job->count);
@@ -80,9 +80,9 @@ static void report(void *block, struct bal_fleet *fleet, enum bal_report what, u
     (void)fleet;
     struct state *state = block;
     if (what == BAL_REPORT_LOAD)
-        bal_tournament_set(&state->estimates, server, load->length);
+        bli_tournament_set(&state->estimates, server, load->length);
     else if (what == BAL_REPORT_GONE)
-        bal_tournament_set(&state->estimates, server, INFINITY);
+        bli_tournament_set(&state->estimates, server, INFINITY);
 }
 
 static double load_share(const double *value) {
@@ -95,10 +95,10 @@ static unsigned more_flags(const double *value) {
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    if (state->d != (uint32_t)value[D] || !bal_tournament_sound(&state->estimates, context->servers))
+    if (state->d != (uint32_t)value[D] || !bli_tournament_sound(&state->estimates, context->servers))
         return false;
     for (uint32_t server = 0; server < context->servers; server++)
-        if (!(bal_tournament_key(&state->estimates, server) >= 0))
+        if (!(bli_tournament_key(&state->estimates, server) >= 0))
             return false;
     return true;
 }
@@ -108,7 +108,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
     return context->servers * bits_of_count(context->servers);
 }
 
-const struct bal_policy bal_policy_lsq = {
+const struct bal_policy bli_policy_lsq = {
     .name = "lsq",
     .summary = "the shortest queue by the dispatcher's own estimates, which reports and probes correct",
     .paper = "Vargaftik et al. 2020",

@@ -15,7 +15,7 @@
 #include "policy/closing.h"
 
 /* Of one server, at a dispatcher. All zeros: nothing has been asked for. */
-struct bal_pace {
+struct bli_pace {
     double asked;    /* the interval */
     double again_at; /* not before */
 };
@@ -33,13 +33,13 @@ static inline double pace_beat(double beat, double wanted) {
 
 /* A statement has come that is valid for so long. True: its server is to be asked for the interval that is
  * wanted, because its own is a quarter shorter, or a third longer and the one that it was asked for. */
-static inline bool pace_is_due(struct bal_pace *pace, double wanted, double valid, double now) {
+static inline bool pace_is_due(struct bli_pace *pace, double wanted, double valid, double now) {
     enum { SELDOM = 8 };
-    const double interval = valid / BAL_STATEMENT_BEATS, longest = 4 * wanted / 3;
+    const double interval = valid / BLI_STATEMENT_BEATS, longest = 4 * wanted / 3;
     const bool ask = interval < 3 * wanted / 4 || (pace->asked > longest && interval > longest);
     if (!ask || now < pace->again_at)
         return false;
-    *pace = (struct bal_pace){wanted, now + SELDOM * wanted};
+    *pace = (struct bli_pace){wanted, now + SELDOM * wanted};
     return true;
 }
 

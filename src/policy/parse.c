@@ -29,8 +29,8 @@ static void append_text(struct spec_writer *w, const char *piece) {
 }
 
 static void append_number(struct spec_writer *w, double value) {
-    char number[BAL_NUMBER_TEXT];
-    bal_number_print(value, number);
+    char number[BLI_NUMBER_TEXT];
+    bli_number_print(value, number);
     append_text(w, number);
 }
 
@@ -38,44 +38,44 @@ typedef const struct bal_policy *policies(size_t i);
 
 /* Of each thread, because commands run side by side in threads of one program (Python), and the policies of
  * one are not for the others. */
-static _Thread_local const struct bal_policy *added[BAL_POLICIES_ADDED_MAX];
+static _Thread_local const struct bal_policy *added[BLI_POLICIES_ADDED_MAX];
 static _Thread_local size_t added_count;
 
-bool bal_policy_add(const struct bal_policy *policy) {
+bool bli_policy_add(const struct bal_policy *policy) {
     size_t kept = 0;
     for (size_t i = 0; i < added_count; i++)
         if (added[i] != policy)
             added[kept++] = added[i];
     added_count = kept;
-    if (added_count == BAL_POLICIES_ADDED_MAX)
+    if (added_count == BLI_POLICIES_ADDED_MAX)
         return false;
     added[added_count++] = policy;
     return true;
 }
 
-bool bal_policy_is_added(const struct bal_policy *policy) {
+bool bli_policy_is_added(const struct bal_policy *policy) {
     for (size_t i = 0; i < added_count; i++)
         if (added[i] == policy)
             return true;
     return false;
 }
 
-void bal_policy_remove_added(void) {
+void bli_policy_remove_added(void) {
     added_count = 0;
 }
 
 static enum bal_code unknown_policy(policies *at, const char *name, int length, struct bal_error *err) {
     char list[400] = "";
     struct spec_writer w = {list, sizeof list, 0};
-    struct bal_nearest nearest = {.text = name, .length = (size_t)length};
+    struct bli_nearest nearest = {.text = name, .length = (size_t)length};
     const struct bal_policy *known;
     for (size_t i = 0; (known = at(i)); i++) {
         append_text(&w, i ? ", " : "");
         append_text(&w, known->name);
-        bal_nearest_offer(&nearest, known->name);
+        bli_nearest_offer(&nearest, known->name);
     }
     for (size_t i = 0; bal_policy_alias_at(i, NULL); i++)
-        bal_nearest_offer(&nearest, bal_policy_alias_at(i, NULL));
+        bli_nearest_offer(&nearest, bal_policy_alias_at(i, NULL));
     if (nearest.name)
         return bal_fail(err, BAL_E_UNKNOWN, "unknown policy '%.*s'; did you mean '%s'?",
                         length > 60 ? 60 : length, name, nearest.name);
@@ -116,9 +116,9 @@ static enum bal_code bad_word(const struct bal_policy *policy, const struct bal_
 
 static enum bal_code bad_value(const struct bal_policy *policy, const struct bal_param *param,
                                const char *value, int length, struct bal_error *err) {
-    char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT];
-    bal_number_print(param->low, low);
-    bal_number_print(param->high, high);
+    char low[BLI_NUMBER_TEXT], high[BLI_NUMBER_TEXT];
+    bli_number_print(param->low, low);
+    bli_number_print(param->high, high);
     return bal_fail(err, BAL_E_RANGE, "policy '%s': %s=%.*s is not a%s number from %s to %s (%s)",
                     policy->name, param->name, length > 60 ? 60 : length, value, param->whole ? " whole" : "",
                     low, high, param->help);
@@ -143,7 +143,7 @@ static const struct bal_policy *find_policy(policies *at, const char *name, size
 }
 
 static bool parse_word(const struct bal_param *param, const char *text, size_t length, double *value) {
-    const char *now = bal_deprecated_name_find(text, length);
+    const char *now = bli_deprecated_name_find(text, length);
     if (now)
         return parse_word(param, now, strlen(now), value);
     for (unsigned i = 0; i <= (unsigned)param->high; i++)
@@ -156,7 +156,7 @@ static bool parse_word(const struct bal_param *param, const char *text, size_t l
 
 /* What lies between 0 and 1 may be given in percent. */
 static bool read_number(const struct bal_param *param, const char *text, size_t length, double *value) {
-    return (param->low >= 0 && param->high <= 1 ? bal_share_parse : bal_number_parse)(text, length, value);
+    return (param->low >= 0 && param->high <= 1 ? bli_share_parse : bli_number_parse)(text, length, value);
 }
 
 /* Reads one key=value of the given length into the spec; seen has a bit for each parameter given already. */
@@ -191,19 +191,19 @@ static enum bal_code parse_pair(const char *pair, size_t length, struct bal_poli
 static bool find_named(policies *at, const char *name, size_t length, struct bal_policy_spec *spec) {
     spec->policy = find_policy(at, name, length);
     for (size_t i = 0; !spec->policy && at(i); i++)
-        if (bal_name_is(at(i)->name, name, length))
+        if (bli_name_is(at(i)->name, name, length))
             spec->policy = at(i);
-    const char *known = spec->policy ? NULL : bal_deprecated_name_find(name, length);
+    const char *known = spec->policy ? NULL : bli_deprecated_name_find(name, length);
     if (!spec->policy && !known)
-        known = bal_policy_alias_find(name, length);
+        known = bli_policy_alias_find(name, length);
     if (known)
-        return bal_policy_parse_among(at, known, spec, NULL) == BAL_OK;
+        return bli_policy_parse_among(at, known, spec, NULL) == BAL_OK;
     for (unsigned i = 0; spec->policy && i < spec->policy->param_count; i++)
         spec->value[i] = spec->policy->params[i].default_value;
     return spec->policy;
 }
 
-enum bal_code bal_policy_parse_among(const struct bal_policy *(*at)(size_t i), const char *text,
+enum bal_code bli_policy_parse_among(const struct bal_policy *(*at)(size_t i), const char *text,
                                      struct bal_policy_spec *spec, struct bal_error *err) {
     const size_t name_length = strcspn(text, ":");
     struct bal_policy_spec result = {0};
@@ -227,7 +227,7 @@ enum bal_code bal_policy_parse_among(const struct bal_policy *(*at)(size_t i), c
 }
 
 enum bal_code bal_policy_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
-    return bal_policy_parse_among(bal_policy_at, text, spec, err);
+    return bli_policy_parse_among(bal_policy_at, text, spec, err);
 }
 
 size_t bal_policy_print(const struct bal_policy_spec *spec, char *text, size_t size) {

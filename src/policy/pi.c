@@ -21,18 +21,18 @@
 enum { IDLE, SPLIT };
 
 static const struct bal_param params[] = {
-    [IDLE] = BAL_IDLE_PARAM,
+    [IDLE] = BLI_IDLE_PARAM,
     [SPLIT] =
-        {"split", 0, BAL_DIVIDE_HALVES, BAL_DIVIDE_EVENLY, true, false,
+        {"split", 0, BLI_DIVIDE_HALVES, BLI_DIVIDE_EVENLY, true, false,
          "how a batch that may be split is divided among idle servers: as evenly as possible, each job to a "
          "uniform one, or half of what is left to each in turn",
-         bal_divide_words},
+         bli_divide_words},
 };
 
 struct state {
     uint32_t last_idle; /* BAL_NONE: not known */
-    enum bal_idle which;
-    enum bal_divide how;
+    enum bli_idle which;
+    enum bli_divide how;
     struct bal_set idle; /* last: it has a flexible tail */
 };
 
@@ -44,20 +44,20 @@ static size_t size(const double *value, const struct bal_policy_context *context
 static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
     state->last_idle = BAL_NONE;
-    state->which = (enum bal_idle)value[IDLE];
-    state->how = (enum bal_divide)value[SPLIT];
+    state->which = (enum bli_idle)value[IDLE];
+    state->how = (enum bli_divide)value[SPLIT];
     bal_set_init(&state->idle, context->servers);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    const uint32_t idle = bal_draw_idle(state->which, &state->idle, fleet, rng);
+    const uint32_t idle = bli_draw_idle(state->which, &state->idle, fleet, rng);
     if (idle == BAL_NONE)
         return bal_to(bal_is_eligible(fleet, state->last_idle) ? state->last_idle : bal_draw(fleet, rng));
     state->last_idle = idle;
     if (job->split && job->count > 1)
-        return bal_divide_by(state->how, state->which, &state->idle, fleet, job->count, rng);
+        return bli_divide_by(state->how, state->which, &state->idle, fleet, job->count, rng);
     bal_set_remove(&state->idle, idle);
     return bal_to(idle);
 }
@@ -76,7 +76,7 @@ static void report(void *block, struct bal_fleet *fleet, enum bal_report what, u
 
 static const struct bal_set *pool(const void *block) {
     const struct state *state = block;
-    return state->which == BAL_IDLE_ANY ? &state->idle : NULL;
+    return state->which == BLI_IDLE_ANY ? &state->idle : NULL;
 }
 
 static uint32_t tokens(const void *block) {
@@ -85,12 +85,12 @@ static uint32_t tokens(const void *block) {
 }
 
 static unsigned more_flags(const double *value) {
-    return bal_idle_flags(value[IDLE]);
+    return bli_idle_flags(value[IDLE]);
 }
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    return state->which == (enum bal_idle)value[IDLE] && state->how == (enum bal_divide)value[SPLIT] &&
+    return state->which == (enum bli_idle)value[IDLE] && state->how == (enum bli_divide)value[SPLIT] &&
            (state->last_idle == BAL_NONE || state->last_idle < context->servers) &&
            bal_set_sound(&state->idle, context->servers);
 }
@@ -100,7 +100,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
     return context->servers + bits_of_index(context->servers);
 }
 
-const struct bal_policy bal_policy_pi = {
+const struct bal_policy bli_policy_pi = {
     .name = "pi",
     .summary = "an idle server that has reported, else the one that was last idle",
     .paper = "Atar et al. 2020",

@@ -78,7 +78,7 @@ static uint32_t candidate_at(struct state *state, const struct bal_fleet *fleet,
                              struct bal_rng *rng) {
     if (state->distinct && !fleet->sample)
         return draw_distinct(state, fleet, drawn, rng);
-    return bal_candidate(fleet, i, rng);
+    return bli_candidate(fleet, i, rng);
 }
 
 /* How many servers are to be probed for so many jobs. */
@@ -91,26 +91,26 @@ static uint32_t count_probes(const struct state *state, const struct bal_fleet *
 
 static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet,
                                        const struct bal_job *job, struct bal_rng *rng) {
-    const uint32_t most = bal_candidates(fleet, count_probes(state, fleet, job));
+    const uint32_t most = bli_candidates(fleet, count_probes(state, fleet, job));
     uint32_t candidates = 0, drawn = 0, idle = 0;
     for (uint32_t i = 0; i < most && !(state->stops && idle >= job->count); i++) {
         const uint32_t server = candidate_at(state, fleet, i, &drawn, rng);
         if (server == BAL_NONE)
             continue;
         const uint32_t length = bal_probe(fleet, server);
-        if ((state->distinct && !fleet->sample) || !bal_shares_contain(fleet->shares, candidates, server)) {
+        if ((state->distinct && !fleet->sample) || !bli_shares_contain(fleet->shares, candidates, server)) {
             fleet->shares[candidates++] = (struct bal_share){server, length};
             idle += length == 0;
         }
     }
-    return candidates ? bal_water_fill(fleet, candidates, job->count, rng)
-                      : bal_scatter(fleet, job->count, rng);
+    return candidates ? bli_water_fill(fleet, candidates, job->count, rng)
+                      : bli_scatter(fleet, job->count, rng);
 }
 
 /* One after the other; the first of the shortest, if there are several. */
 static uint32_t shortest_in_turn(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
     if (fleet->sample)
-        return bal_probe_some(fleet, state->d, rng);
+        return bli_probe_some(fleet, state->d, rng);
     uint32_t best = BAL_NONE, shortest = UINT32_MAX, drawn = 0;
     for (uint32_t i = 0; i < state->d && !(state->stops && shortest == 0); i++) {
         const uint32_t server = candidate_at(state, fleet, i, &drawn, rng);
@@ -139,7 +139,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     const bool in_turn = state->distinct || state->stops;
     if (__builtin_expect(job->split || in_turn, 0) && (job->count > 1 || in_turn))
         return route_rare(state, fleet, job, rng);
-    return bal_to(bal_probe_some(fleet, state->d, rng));
+    return bal_to(bli_probe_some(fleet, state->d, rng));
 }
 
 static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
@@ -186,7 +186,7 @@ static enum bal_code check(const double *value, const struct bal_policy_context 
     return BAL_OK;
 }
 
-const struct bal_policy bal_policy_pod = {
+const struct bal_policy bli_policy_pod = {
     .name = "pod",
     .summary = "the shortest queue of d uniform servers (power of d choices)",
     .paper = "Mitzenmacher; Vvedenskaya et al. 1996",

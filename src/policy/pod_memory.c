@@ -108,8 +108,8 @@ static uint32_t probe_candidates(struct state *state, struct bal_fleet *fleet, s
     struct bal_share *candidate = state->candidate;
     const uint32_t room = state->d + state->b;
     uint32_t count = fleet->sample && state->ask == ASK_ALL ? 0 : recall(state, fleet);
-    for (uint32_t i = 0; i < bal_candidates(fleet, state->d) && count < room; i++) {
-        const uint32_t server = bal_candidate(fleet, i, rng);
+    for (uint32_t i = 0; i < bli_candidates(fleet, state->d) && count < room; i++) {
+        const uint32_t server = bli_candidate(fleet, i, rng);
         if (server == BAL_NONE)
             continue;
         add_candidate(candidate, &count, server, bal_probe(fleet, server));
@@ -123,14 +123,14 @@ static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *j
     for (uint32_t i = 0; i < state->known && state->ask == ASK_ALL; i++)
         if (bal_is_eligible(fleet, state->candidate[i].server))
             bal_ask(fleet, state->candidate[i].server);
-    bal_ask_some(fleet, state->d, rng);
+    bli_ask_some(fleet, state->d, rng);
 }
 
 static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet, uint32_t candidates,
                                        uint32_t count, struct bal_rng *rng) {
     for (uint32_t i = 0; i < candidates; i++)
         fleet->shares[i] = state->candidate[i];
-    const struct bal_decision decision = bal_water_fill(fleet, candidates, count, rng);
+    const struct bal_decision decision = bli_water_fill(fleet, candidates, count, rng);
     for (uint32_t part = 0; part < decision.parts; part++)
         for (uint32_t i = 0; i < candidates; i++)
             if (state->candidate[i].server == fleet->shares[part].server)
@@ -144,7 +144,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     struct bal_share *candidate = state->candidate;
     const uint32_t candidates = probe_candidates(state, fleet, rng);
     if (candidates == 0)
-        return bal_route_without_token(BAL_ELSE_UNIFORM, fleet, job, rng);
+        return bli_route_without_token(BLI_ELSE_UNIFORM, fleet, job, rng);
     state->known = candidates < state->b ? candidates : state->b;
     if (job->split && job->count > 1) {
         const struct bal_decision decision = route_split(state, fleet, candidates, job->count, rng);
@@ -165,7 +165,7 @@ static bool is_consistent(const void *block, const double *value, const struct b
         return false;
     for (uint32_t i = 0; i < state->known; i++)
         if (state->candidate[i].server >= context->servers ||
-            bal_shares_contain(state->candidate, i, state->candidate[i].server))
+            bli_shares_contain(state->candidate, i, state->candidate[i].server))
             return false;
     return true;
 }
@@ -174,7 +174,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
     return value[B] * (bits_of_index(context->servers) + (value[ASK] == ASK_NEW ? 32 : 0));
 }
 
-const struct bal_policy bal_policy_pod_memory = {
+const struct bal_policy bli_policy_pod_memory = {
     .name = "pod-memory",
     .summary = "as pod, the b best servers of the last dispatch compete too",
     .paper = "Mitzenmacher et al. 2002",

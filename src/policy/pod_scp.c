@@ -35,7 +35,7 @@ static void init(void *block, const double *value, const struct bal_policy_conte
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     const struct state *state = block;
-    return bal_to(bal_probe_some(fleet, state->d[job->rank > 0], rng));
+    return bal_to(bli_probe_some(fleet, state->d[job->rank > 0], rng));
 }
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
@@ -46,10 +46,10 @@ static bool is_consistent(const void *block, const double *value, const struct b
 
 static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
     const struct state *state = block;
-    bal_ask_some(fleet, state->d[job->rank > 0], rng);
+    bli_ask_some(fleet, state->d[job->rank > 0], rng);
 }
 
-const struct bal_policy bal_policy_pod_scp = {
+const struct bal_policy bli_policy_pod_scp = {
     .name = "pod-scp",
     .summary = "pod with d2 probes for a high job and d1 for a low one; servers blind to class",
     .paper = "Niu et al. 2022",

@@ -33,7 +33,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     (void)job;
     const struct state *state = block;
-    return bal_to(bal_probe_some(fleet, state->d, rng));
+    return bal_to(bli_probe_some(fleet, state->d, rng));
 }
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
@@ -45,10 +45,10 @@ static bool is_consistent(const void *block, const double *value, const struct b
 static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
     (void)job;
     const struct state *state = block;
-    bal_ask_some(fleet, state->d, rng);
+    bli_ask_some(fleet, state->d, rng);
 }
 
-const struct bal_policy bal_policy_pod_sep = {
+const struct bal_policy bli_policy_pod_sep = {
     .name = "pod-sep",
     .summary = "routed as pod; servers let high jobs interrupt low ones",
     .paper = "Niu et al. 2022",

@@ -49,8 +49,8 @@ static __attribute__((noinline)) struct bal_decision route_high(uint32_t d2, str
     struct bal_rng local = *rng; /* in registers */
     uint32_t to = BAL_NONE, to_length = 0, fewest = UINT32_MAX;
     uint32_t shortest = 0, shortest_length = UINT32_MAX, ties = 0;
-    for (uint32_t i = 0; i < bal_candidates(fleet, d2); i++) {
-        const uint32_t server = bal_candidate(fleet, i, &local);
+    for (uint32_t i = 0; i < bli_candidates(fleet, d2); i++) {
+        const uint32_t server = bli_candidate(fleet, i, &local);
         if (server == BAL_NONE)
             continue;
         const struct bal_reply reply = bal_probe_ranks(fleet, server);
@@ -96,8 +96,8 @@ static struct bal_decision route_classes(uint32_t d, struct bal_fleet *fleet, ui
                                          struct bal_rng *rng) {
     struct fewest of[BAL_RANKS_MAX] = {0};
     const uint32_t classes = fleet->classes;
-    for (uint32_t i = 0; i < bal_candidates(fleet, d); i++) {
-        const uint32_t server = bal_candidate(fleet, i, rng);
+    for (uint32_t i = 0; i < bli_candidates(fleet, d); i++) {
+        const uint32_t server = bli_candidate(fleet, i, rng);
         if (server == BAL_NONE)
             continue;
         const uint32_t *upto = bal_probe_classes(fleet, server);
@@ -122,7 +122,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
         return route_classes(job->rank == 0 ? state->d2 : state->d1, fleet, job->rank, rng);
     if (job->rank == 0)
         return route_high(state->d2, fleet, rng);
-    return bal_to(bal_probe_some(fleet, state->d1, rng));
+    return bal_to(bli_probe_some(fleet, state->d1, rng));
 }
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
@@ -133,10 +133,10 @@ static bool is_consistent(const void *block, const double *value, const struct b
 
 static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
     const struct state *state = block;
-    bal_ask_some(fleet, job->rank == 0 ? state->d2 : state->d1, rng);
+    bli_ask_some(fleet, job->rank == 0 ? state->d2 : state->d1, rng);
 }
 
-const struct bal_policy bal_policy_pod_ssp = {
+const struct bal_policy bli_policy_pod_ssp = {
     .name = "pod-ssp",
     .summary = "high jobs to the fewest high of d2, a low job giving way; servers let them interrupt",
     .paper = "Niu et al. 2022",

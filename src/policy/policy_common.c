@@ -6,7 +6,7 @@
 /* ---- sets and indexes, and the servers that are eligible ---- */
 
 /* Closed members that are met change places with the last of those that are left to be drawn. */
-uint32_t bal_draw_among_eligible(struct bal_set *set, const struct bal_fleet *fleet, struct bal_rng *rng) {
+uint32_t bli_draw_among_eligible(struct bal_set *set, const struct bal_fleet *fleet, struct bal_rng *rng) {
     for (uint32_t left = set->count; left > 0; left--) {
         const uint32_t i = bal_rng_below(rng, left);
         const uint32_t server = set->slot[i], other = set->slot[left - 1];
@@ -20,9 +20,9 @@ uint32_t bal_draw_among_eligible(struct bal_set *set, const struct bal_fleet *fl
     return BAL_NONE;
 }
 
-const char *const bal_idle_words[] = {"any", "fastest", "lowest"};
+const char *const bli_idle_words[] = {"any", "fastest", "lowest"};
 
-uint32_t bal_draw_lowest(const struct bal_set *set, const struct bal_fleet *fleet) {
+uint32_t bli_draw_lowest(const struct bal_set *set, const struct bal_fleet *fleet) {
     uint32_t lowest = BAL_NONE;
     for (uint32_t i = 0; i < set->count; i++)
         if (set->slot[i] < lowest && bal_is_eligible(fleet, set->slot[i]))
@@ -30,7 +30,7 @@ uint32_t bal_draw_lowest(const struct bal_set *set, const struct bal_fleet *flee
     return lowest;
 }
 
-uint32_t bal_draw_fastest(const struct bal_set *set, const struct bal_fleet *fleet, struct bal_rng *rng) {
+uint32_t bli_draw_fastest(const struct bal_set *set, const struct bal_fleet *fleet, struct bal_rng *rng) {
     uint32_t best = BAL_NONE, ties = 0;
     for (uint32_t i = 0; i < set->count; i++) {
         const uint32_t server = set->slot[i];
@@ -46,13 +46,13 @@ uint32_t bal_draw_fastest(const struct bal_set *set, const struct bal_fleet *fle
 }
 
 /* All eligible leaves, one after the other. */
-static uint32_t scan_least(const struct bal_tournament *tree, const struct bal_fleet *fleet,
+static uint32_t scan_least(const struct bli_tournament *tree, const struct bal_fleet *fleet,
                            struct bal_rng *rng) {
     uint32_t best = BAL_NONE, ties = 0;
     double least = INFINITY;
     for (uint32_t i = 0; i < bal_eligible_count(fleet); i++) {
         const uint32_t server = bal_eligible_at(fleet, i);
-        const double key = bal_tournament_key(tree, server);
+        const double key = bli_tournament_key(tree, server);
         if (key == INFINITY || key > least)
             continue;
         ties = key < least ? 1 : ties + 1;
@@ -65,22 +65,22 @@ static uint32_t scan_least(const struct bal_tournament *tree, const struct bal_f
 
 /* Closed leaves that are met are taken out for as long as this lasts; when they are many, it is better to
  * look at the open ones. */
-uint32_t bal_draw_least(struct bal_tournament *tree, const struct bal_fleet *fleet, struct bal_rng *rng) {
+uint32_t bli_draw_least(struct bli_tournament *tree, const struct bal_fleet *fleet, struct bal_rng *rng) {
     enum { FEW = 16 };
     uint32_t out[FEW];
     double key[FEW];
     uint32_t closed = 0, server = BAL_NONE;
-    while (closed < FEW && bal_tournament_min(tree) < INFINITY) {
-        server = bal_tournament_draw(tree, rng);
+    while (closed < FEW && bli_tournament_min(tree) < INFINITY) {
+        server = bli_tournament_draw(tree, rng);
         if (bal_is_eligible(fleet, server))
             break;
         out[closed] = server;
-        key[closed++] = bal_tournament_key(tree, server);
-        bal_tournament_set(tree, server, INFINITY);
+        key[closed++] = bli_tournament_key(tree, server);
+        bli_tournament_set(tree, server, INFINITY);
         server = BAL_NONE;
     }
     for (uint32_t i = 0; i < closed; i++)
-        bal_tournament_set(tree, out[i], key[i]);
+        bli_tournament_set(tree, out[i], key[i]);
     return server == BAL_NONE && closed == FEW ? scan_least(tree, fleet, rng) : server;
 }
 
@@ -91,8 +91,8 @@ static uint32_t probe_some_eligible(struct bal_fleet *fleet, uint32_t d, struct 
     if (bal_eligible_count(fleet) == 0)
         return BAL_NONE;
     uint32_t best = BAL_NONE, shortest = UINT32_MAX;
-    for (uint32_t i = 0; i < bal_candidates(fleet, d); i++) {
-        const uint32_t server = bal_candidate(fleet, i, rng);
+    for (uint32_t i = 0; i < bli_candidates(fleet, d); i++) {
+        const uint32_t server = bli_candidate(fleet, i, rng);
         if (server == BAL_NONE)
             continue;
         const uint32_t length = bal_probe(fleet, server);
@@ -104,7 +104,7 @@ static uint32_t probe_some_eligible(struct bal_fleet *fleet, uint32_t d, struct 
     return best == BAL_NONE ? bal_draw(fleet, rng) : best;
 }
 
-uint32_t bal_probe_some_undrawn(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
+uint32_t bli_probe_some_undrawn(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
     if (__builtin_expect(fleet->eligible || fleet->sample, 0))
         return probe_some_eligible(fleet, d, rng);
     struct bal_rng local = *rng; /* in registers */
@@ -119,21 +119,21 @@ uint32_t bal_probe_some_undrawn(struct bal_fleet *fleet, uint32_t d, struct bal_
     return best;
 }
 
-void bal_ask_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
+void bli_ask_some(struct bal_fleet *fleet, uint32_t d, struct bal_rng *rng) {
     if (bal_eligible_count(fleet) == 0)
         return;
     for (uint32_t i = 0; i < d && bal_ask(fleet, bal_draw(fleet, rng)); i++)
         ;
 }
 
-void bal_ask_all(struct bal_fleet *fleet) {
+void bli_ask_all(struct bal_fleet *fleet) {
     for (uint32_t i = 0; i < bal_eligible_count(fleet); i++)
         bal_ask(fleet, bal_eligible_at(fleet, i));
 }
 
 /* Floyd's algorithm (Bentley and Floyd 1987) gives a uniform subset with a draw for each; its order is not
  * uniform, so a draw more shuffles it. */
-uint32_t bal_draw_distinct(const struct bal_fleet *fleet, uint32_t d, uint32_t *drawn, struct bal_rng *rng) {
+uint32_t bli_draw_distinct(const struct bal_fleet *fleet, uint32_t d, uint32_t *drawn, struct bal_rng *rng) {
     const uint32_t open = bal_eligible_count(fleet);
     const uint32_t count = d < open ? d : open;
     for (uint32_t i = 0; i < count; i++) {
@@ -156,7 +156,7 @@ uint32_t bal_draw_distinct(const struct bal_fleet *fleet, uint32_t d, uint32_t *
     return count;
 }
 
-uint32_t bal_draw_again(const struct bal_fleet *fleet, uint32_t d, uint32_t *drawn, struct bal_rng *rng) {
+uint32_t bli_draw_again(const struct bal_fleet *fleet, uint32_t d, uint32_t *drawn, struct bal_rng *rng) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < d; i++) {
         const uint32_t server = bal_draw(fleet, rng);
@@ -169,7 +169,7 @@ uint32_t bal_draw_again(const struct bal_fleet *fleet, uint32_t d, uint32_t *dra
     return count;
 }
 
-uint32_t bal_own_of(const struct bal_fleet *fleet, const uint32_t *drawn, uint32_t count) {
+uint32_t bli_own_of(const struct bal_fleet *fleet, const uint32_t *drawn, uint32_t count) {
     uint32_t best = BAL_NONE;
     for (uint32_t i = 0; i < count; i++)
         if (best == BAL_NONE || bal_own_over_weight(fleet, drawn[i]) < bal_own_over_weight(fleet, best))
@@ -184,12 +184,12 @@ static struct bal_decision decision_of_shares(struct bal_fleet *fleet, uint32_t 
                  : bal_to(BAL_NONE);
 }
 
-void bal_shares_begin(struct bal_fleet *fleet) {
+void bli_shares_begin(struct bal_fleet *fleet) {
     for (uint32_t server = 0; server < fleet->servers; server++)
         fleet->shares[server] = (struct bal_share){server, 0};
 }
 
-struct bal_decision bal_shares_end(struct bal_fleet *fleet) {
+struct bal_decision bli_shares_end(struct bal_fleet *fleet) {
     struct bal_share *share = fleet->shares;
     uint32_t parts = 0;
     for (uint32_t server = 0; server < fleet->servers; server++)
@@ -198,21 +198,21 @@ struct bal_decision bal_shares_end(struct bal_fleet *fleet) {
     return decision_of_shares(fleet, parts);
 }
 
-struct bal_decision bal_scatter_by(uint32_t (*choose)(struct bal_fleet *, struct bal_rng *),
+struct bal_decision bli_scatter_by(uint32_t (*choose)(struct bal_fleet *, struct bal_rng *),
                                    struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
     if (bal_eligible_count(fleet) == 0)
         return bal_to(BAL_NONE);
-    bal_shares_begin(fleet);
+    bli_shares_begin(fleet);
     for (uint32_t i = 0; i < count; i++)
         fleet->shares[choose(fleet, rng)].count++;
-    return bal_shares_end(fleet);
+    return bli_shares_end(fleet);
 }
 
 static uint32_t choose_any(struct bal_fleet *fleet, struct bal_rng *rng) {
     return bal_draw(fleet, rng);
 }
 
-uint32_t bal_own_best_of_shares(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
+uint32_t bli_own_best_of_shares(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
     double least = INFINITY;
     uint32_t best = BAL_NONE, ties = 0;
     for (uint32_t i = 0; i < bal_eligible_count(fleet); i++) {
@@ -230,22 +230,22 @@ uint32_t bal_own_best_of_shares(struct bal_fleet *fleet, enum bal_own_rule rule,
 
 static uint32_t choose_own2(struct bal_fleet *fleet, struct bal_rng *rng) {
     uint32_t two[2];
-    if (bal_draw_distinct(fleet, 2, two, rng) == 1)
+    if (bli_draw_distinct(fleet, 2, two, rng) == 1)
         return two[0];
     const double key[2] = {bal_own_key(fleet, two[0], BAL_OWN_FEWEST, fleet->shares[two[0]].count),
                            bal_own_key(fleet, two[1], BAL_OWN_FEWEST, fleet->shares[two[1]].count)};
     return two[key[1] < key[0]];
 }
 
-struct bal_decision bal_scatter(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
-    return bal_scatter_by(choose_any, fleet, count, rng);
+struct bal_decision bli_scatter(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
+    return bli_scatter_by(choose_any, fleet, count, rng);
 }
 
-struct bal_decision bal_divide_among(enum bal_idle which, struct bal_set *set, struct bal_fleet *fleet,
+struct bal_decision bli_divide_among(enum bli_idle which, struct bal_set *set, struct bal_fleet *fleet,
                                      uint32_t count, struct bal_rng *rng) {
     uint32_t parts = 0;
     while (parts < count) {
-        const uint32_t server = bal_draw_idle(which, set, fleet, rng);
+        const uint32_t server = bli_draw_idle(which, set, fleet, rng);
         if (server == BAL_NONE)
             break;
         bal_set_remove(set, server);
@@ -256,13 +256,13 @@ struct bal_decision bal_divide_among(enum bal_idle which, struct bal_set *set, s
     return decision_of_shares(fleet, parts);
 }
 
-const char *const bal_divide_words[] = {"even", "each", "halves"};
+const char *const bli_divide_words[] = {"even", "each", "halves"};
 
 /* Takes all eligible members of a set out of it and puts them into shares without jobs. */
-static uint32_t take_members(enum bal_idle which, struct bal_set *set, struct bal_fleet *fleet,
+static uint32_t take_members(enum bli_idle which, struct bal_set *set, struct bal_fleet *fleet,
                              struct bal_rng *rng) {
     uint32_t members = 0;
-    for (uint32_t server; (server = bal_draw_idle(which, set, fleet, rng)) != BAL_NONE;) {
+    for (uint32_t server; (server = bli_draw_idle(which, set, fleet, rng)) != BAL_NONE;) {
         bal_set_remove(set, server);
         fleet->shares[members++] = (struct bal_share){server, 0};
     }
@@ -280,14 +280,14 @@ static uint32_t put_back(struct bal_set *set, struct bal_fleet *fleet, uint32_t 
     return parts;
 }
 
-struct bal_decision bal_divide_by(enum bal_divide how, enum bal_idle which, struct bal_set *set,
+struct bal_decision bli_divide_by(enum bli_divide how, enum bli_idle which, struct bal_set *set,
                                   struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
-    if (how == BAL_DIVIDE_EVENLY)
-        return bal_divide_among(which, set, fleet, count, rng);
+    if (how == BLI_DIVIDE_EVENLY)
+        return bli_divide_among(which, set, fleet, count, rng);
     const uint32_t members = take_members(which, set, fleet, rng);
-    for (uint32_t i = 0; how == BAL_DIVIDE_EACH && members > 0 && i < count; i++)
+    for (uint32_t i = 0; how == BLI_DIVIDE_EACH && members > 0 && i < count; i++)
         fleet->shares[bal_rng_below(rng, members)].count++;
-    for (uint32_t i = 0; how == BAL_DIVIDE_HALVES && i < members; i++) {
+    for (uint32_t i = 0; how == BLI_DIVIDE_HALVES && i < members; i++) {
         fleet->shares[i].count = i + 1 < members ? count - count / 2 : count;
         count -= fleet->shares[i].count;
     }
@@ -296,19 +296,19 @@ struct bal_decision bal_divide_by(enum bal_divide how, enum bal_idle which, stru
 
 /* ---- without a token ---- */
 
-const char *const bal_else_words[] = {"uniform", "least-conn", "least-conn2", "hold"};
+const char *const bli_else_words[] = {"uniform", "least-conn", "least-conn2", "hold"};
 
-unsigned bal_else_flags(double value) {
+unsigned bli_else_flags(double value) {
     static const unsigned flags[] = {
-        [BAL_ELSE_UNIFORM] = 0,
-        [BAL_ELSE_OWN] = BAL_NEEDS_OWN | BAL_NEEDS_INDEX,
-        [BAL_ELSE_OWN2] = BAL_NEEDS_OWN,
-        [BAL_ELSE_HOLD] = BAL_MAY_HOLD,
+        [BLI_ELSE_UNIFORM] = 0,
+        [BLI_ELSE_OWN] = BAL_NEEDS_OWN | BAL_NEEDS_INDEX,
+        [BLI_ELSE_OWN2] = BAL_NEEDS_OWN,
+        [BLI_ELSE_HOLD] = BAL_MAY_HOLD,
     };
     return flags[(unsigned)value];
 }
 
-/* As bal_water_fill, of counts over weights: job by job to the least. */
+/* As bli_water_fill, of counts over weights: job by job to the least. */
 static struct bal_decision fill_by_weight(struct bal_fleet *fleet, uint32_t candidates, uint32_t count,
                                           struct bal_rng *rng) {
     struct bal_share *share = fleet->shares;
@@ -333,7 +333,7 @@ static struct bal_decision fill_by_weight(struct bal_fleet *fleet, uint32_t cand
     return decision_of_shares(fleet, parts);
 }
 
-struct bal_decision bal_fill_own(struct bal_fleet *fleet, const uint32_t *drawn, uint32_t draws,
+struct bal_decision bli_fill_own(struct bal_fleet *fleet, const uint32_t *drawn, uint32_t draws,
                                  uint32_t count, struct bal_rng *rng) {
     const uint32_t candidates = drawn ? draws : bal_eligible_count(fleet);
     for (uint32_t i = 0; i < candidates; i++) {
@@ -341,32 +341,32 @@ struct bal_decision bal_fill_own(struct bal_fleet *fleet, const uint32_t *drawn,
         fleet->shares[i] = (struct bal_share){server, bal_own(fleet, server)};
     }
     return fleet->weight ? fill_by_weight(fleet, candidates, count, rng)
-                         : bal_water_fill(fleet, candidates, count, rng);
+                         : bli_water_fill(fleet, candidates, count, rng);
 }
 
 /* A job that may not be held any longer goes where the dispatcher itself has sent least, if it knows. */
-struct bal_decision bal_route_without_token_slow(enum bal_else rule, struct bal_fleet *fleet,
+struct bal_decision bli_route_without_token_slow(enum bli_else rule, struct bal_fleet *fleet,
                                                  const struct bal_job *job, struct bal_rng *rng) {
-    if (rule == BAL_ELSE_HOLD && !job->at_once)
+    if (rule == BLI_ELSE_HOLD && !job->at_once)
         return bal_to(BAL_HOLD);
-    if (rule == BAL_ELSE_HOLD)
-        rule = fleet->own ? BAL_ELSE_OWN : BAL_ELSE_UNIFORM;
+    if (rule == BLI_ELSE_HOLD)
+        rule = fleet->own ? BLI_ELSE_OWN : BLI_ELSE_UNIFORM;
     const bool split = job->split && job->count > 1;
     uint32_t two[2];
     switch (rule) {
-    case BAL_ELSE_OWN:
-        return split ? bal_fill_own(fleet, NULL, 0, job->count, rng) : bal_to(bal_own_fewest(fleet, rng));
-    case BAL_ELSE_OWN2:
-        return split ? bal_scatter_by(choose_own2, fleet, job->count, rng)
-                     : bal_to(bal_own_of(fleet, two, bal_draw_distinct(fleet, 2, two, rng)));
+    case BLI_ELSE_OWN:
+        return split ? bli_fill_own(fleet, NULL, 0, job->count, rng) : bal_to(bal_own_fewest(fleet, rng));
+    case BLI_ELSE_OWN2:
+        return split ? bli_scatter_by(choose_own2, fleet, job->count, rng)
+                     : bal_to(bli_own_of(fleet, two, bli_draw_distinct(fleet, 2, two, rng)));
     default:
-        return split ? bal_scatter(fleet, job->count, rng) : bal_to(bal_draw(fleet, rng));
+        return split ? bli_scatter(fleet, job->count, rng) : bal_to(bal_draw(fleet, rng));
     }
 }
 
 /* The level is found from above: spread everything over all candidates, drop those that stand above the level
  * that this gives, and again until no server is dropped; two or three rounds as a rule. */
-struct bal_decision bal_water_fill(struct bal_fleet *fleet, uint32_t candidates, uint32_t count,
+struct bal_decision bli_water_fill(struct bal_fleet *fleet, uint32_t candidates, uint32_t count,
                                    struct bal_rng *rng) {
     if (candidates == 0)
         return bal_to(BAL_NONE);

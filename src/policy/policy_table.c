@@ -3,8 +3,8 @@
 #include "policy/policy_table.h"
 
 const struct bal_policy *const bal_policy_table[] = {
-#define BAL_POLICY(name) &bal_policy_##name,
+#define BLI_POLICY(name) &bli_policy_##name,
 #include "policy/list.def"
-#undef BAL_POLICY
+#undef BLI_POLICY
 };
 const size_t bal_policy_count = sizeof bal_policy_table / sizeof *bal_policy_table;

@@ -5,8 +5,8 @@
 
 #include "ballast/policy.h"
 
-#define BAL_POLICY(name) extern const struct bal_policy bal_policy_##name;
+#define BLI_POLICY(name) extern const struct bal_policy bli_policy_##name;
 #include "policy/list.def"
-#undef BAL_POLICY
+#undef BLI_POLICY
 
 #endif

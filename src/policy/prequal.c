@@ -188,11 +188,11 @@ static uint32_t choose_reply(const struct state *state, const struct bal_fleet *
 /* ---- what the dispatcher calls ---- */
 
 static void send_probes(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
-    uint32_t drawn[BAL_LEAST_CONN_MAX];
+    uint32_t drawn[BLI_LEAST_CONN_MAX];
     state->asks_due += state->r;
     const uint32_t wanted = (uint32_t)state->asks_due;
     state->asks_due -= wanted;
-    const uint32_t count = bal_draw_distinct(fleet, wanted, drawn, rng);
+    const uint32_t count = bli_draw_distinct(fleet, wanted, drawn, rng);
     for (uint32_t i = 0; i < count; i++)
         bal_ask(fleet, drawn[i]);
 }
@@ -281,7 +281,7 @@ static enum bal_code check(const double *value, const struct bal_policy_context 
     return BAL_OK;
 }
 
-const struct bal_policy bal_policy_prequal = {
+const struct bal_policy bli_policy_prequal = {
     .name = "prequal",
     .summary = "from a pool of replies the least latency, unless many requests are in flight there",
     .paper = "Wydrowski et al. 2024",

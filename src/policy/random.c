@@ -11,7 +11,7 @@ static struct bal_decision route(void *state, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     (void)state;
     if (job->split && job->count > 1)
-        return bal_scatter(fleet, job->count, rng);
+        return bli_scatter(fleet, job->count, rng);
     return bal_to(bal_drawn(fleet, 0, rng));
 }
 
@@ -20,7 +20,7 @@ static uint32_t draws(const double *value) {
     return 1;
 }
 
-const struct bal_policy bal_policy_random = {
+const struct bal_policy bli_policy_random = {
     .name = "random",
     .summary = "a uniform server",
     .paper = "classic",

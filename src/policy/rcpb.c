@@ -19,12 +19,12 @@ static const struct bal_param params[] = {
     [MU] = {"mu", 1e-9, 1e9, NAN, false, false, "reports of an idle server in a mean service time"},
     [MUP] = {"mup", 1e-9, 1e9, NAN, false, false,
              "or mu in units of load/(1 - load): reports per job; default 1, with else=hold 2"},
-    [ELSE] = BAL_ELSE_PARAM,
+    [ELSE] = BLI_ELSE_PARAM,
 };
 
 struct state {
     uint32_t most;
-    enum bal_else otherwise;
+    enum bli_else otherwise;
     struct bal_set names; /* last: it has a flexible tail */
 };
 
@@ -36,15 +36,15 @@ static size_t size(const double *value, const struct bal_policy_context *context
 static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
     state->most = (uint32_t)value[C];
-    state->otherwise = (enum bal_else)value[ELSE];
+    state->otherwise = (enum bli_else)value[ELSE];
     bal_set_init(&state->names, context->servers);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    const struct bal_decision decision = bal_use_tokens(BAL_IDLE_ANY, &state->names, fleet, job, rng);
-    return decision.server == BAL_NONE ? bal_route_without_token(state->otherwise, fleet, job, rng)
+    const struct bal_decision decision = bli_use_tokens(BLI_IDLE_ANY, &state->names, fleet, job, rng);
+    return decision.server == BAL_NONE ? bli_route_without_token(state->otherwise, fleet, job, rng)
                                        : decision;
 }
 
@@ -64,12 +64,12 @@ static uint32_t tokens(const void *block) {
 }
 
 static unsigned more_flags(const double *value) {
-    return bal_else_flags(value[ELSE]);
+    return bli_else_flags(value[ELSE]);
 }
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    return state->most == (uint32_t)value[C] && state->otherwise == (enum bal_else)value[ELSE] &&
+    return state->most == (uint32_t)value[C] && state->otherwise == (enum bli_else)value[ELSE] &&
            bal_set_sound(&state->names, context->servers) && state->names.count <= state->most;
 }
 
@@ -80,7 +80,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
 static double report_rate(const double *value, const struct bal_policy_context *context) {
     if (!isnan(value[MU]))
         return value[MU];
-    const double usual = value[ELSE] == BAL_ELSE_HOLD ? 2 : 1;
+    const double usual = value[ELSE] == BLI_ELSE_HOLD ? 2 : 1;
     const double mup = isnan(value[MUP]) ? usual : value[MUP];
     return mup * context->load / (1 - context->load);
 }
@@ -100,7 +100,7 @@ static enum bal_code check(const double *value, const struct bal_policy_context 
                         "policy 'rcpb': mup is in units of load/(1 - load) and the load is %g; below 1 it "
                         "works, else give mu",
                         context->load);
-    if (value[ELSE] == BAL_ELSE_HOLD && value[MUP] <= 1)
+    if (value[ELSE] == BLI_ELSE_HOLD && value[MUP] <= 1)
         return bal_fail(
             err, BAL_E_MODEL,
             "policy 'rcpb': with else=hold each job waits for a report of its own, and mup=%g reports "
@@ -109,7 +109,7 @@ static enum bal_code check(const double *value, const struct bal_policy_context 
     return BAL_OK;
 }
 
-const struct bal_policy bal_policy_rcpb = {
+const struct bal_policy bli_policy_rcpb = {
     .name = "rcpb",
     .summary = "one of c stored names of idle servers, which report at a rate; else a uniform server",
     .paper = "Gamarnik et al. 2016",

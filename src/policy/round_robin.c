@@ -68,7 +68,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
     return bits_of_index(context->servers);
 }
 
-const struct bal_policy bal_policy_round_robin = {
+const struct bal_policy bli_policy_round_robin = {
     .name = "round-robin",
     .summary = "the next server in turn",
     .paper = "classic",

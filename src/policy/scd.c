@@ -58,7 +58,7 @@ static bool is_candidate(const struct state *state, uint32_t count, uint32_t ser
 
 /* Probes all servers, and returns how many there are. */
 static uint32_t probe_all(struct state *state, struct bal_fleet *fleet, uint32_t jobs) {
-    const uint32_t most = bal_candidates(fleet, bal_eligible_count(fleet));
+    const uint32_t most = bli_candidates(fleet, bal_eligible_count(fleet));
     uint32_t count = 0;
     for (uint32_t i = 0; i < most && count < state->servers; i++) {
         const uint32_t server = fleet->sample ? fleet->sample[i] : bal_eligible_at(fleet, i);
@@ -148,15 +148,15 @@ static struct bal_decision route_each(struct state *state, struct bal_fleet *fle
                                       struct bal_rng *rng) {
     const uint32_t count = probe_all(state, fleet, 1);
     if (count == 0)
-        return bal_scatter(fleet, jobs, rng);
+        return bli_scatter(fleet, jobs, rng);
     const double level = find_level(state->candidate, count, 2 * ((double)state->m * jobs - 1));
     const uint32_t likely = keep_likely(state->candidate, count, level);
     if (likely == 0) /* as above */
         return bal_to(draw_least_key(state->candidate, count, rng));
-    bal_shares_begin(fleet);
+    bli_shares_begin(fleet);
     for (uint32_t i = 0; i < jobs; i++)
         fleet->shares[draw_likely(state->candidate, likely, rng)].count++;
-    return bal_shares_end(fleet);
+    return bli_shares_end(fleet);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
@@ -171,7 +171,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
 
 static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
     (void)block, (void)job, (void)rng;
-    bal_ask_all(fleet);
+    bli_ask_all(fleet);
 }
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
@@ -183,7 +183,7 @@ static unsigned more_flags(const double *value) {
     return value[M] == 1 ? BAL_NEEDS_INDEX : 0;
 }
 
-const struct bal_policy bal_policy_scd = {
+const struct bal_policy bli_policy_scd = {
     .name = "scd",
     .summary = "jsq for m dispatchers at once: servers drawn so that together they fill the short queues",
     .paper = "Goren et al. 2021",

@@ -12,14 +12,14 @@
 #include "policy/policy_table.h"
 
 static uint32_t choose_server(struct bal_fleet *fleet, struct bal_rng *rng) {
-    return bal_own_best_of_shares(fleet, BAL_OWN_SOONEST, rng);
+    return bli_own_best_of_shares(fleet, BAL_OWN_SOONEST, rng);
 }
 
 static struct bal_decision route(void *state, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     (void)state;
     if (job->split && job->count > 1)
-        return bal_scatter_by(choose_server, fleet, job->count, rng);
+        return bli_scatter_by(choose_server, fleet, job->count, rng);
     return bal_to(bal_own_best(fleet, BAL_OWN_SOONEST, rng));
 }
 
@@ -28,7 +28,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
     return context->servers * bits_of_count(context->servers);
 }
 
-const struct bal_policy bal_policy_sed = {
+const struct bal_policy bli_policy_sed = {
     .name = "sed",
     .summary = "the shortest expected delay: the fewest own requests, this one included, over the weight",
     .paper = "Shenker and Weinrib 1989; Linux IPVS",

@@ -4,66 +4,66 @@
 
 #include "policy/claim.h"
 
-static struct bal_slot_request *request_of(const struct bal_slot_requests *q, uint32_t server) {
-    return (struct bal_slot_request *)(void *)((char *)q->request + server * q->stride);
+static struct bli_slot_request *request_of(const struct bli_slot_requests *q, uint32_t server) {
+    return (struct bli_slot_request *)(void *)((char *)q->request + server * q->stride);
 }
 
 /* ---- offers that cannot be used ---- */
 
-static void decline_offers(const struct bal_slot_requests *q, uint32_t server) {
-    request_of(q, server)->declined_until = q->now + BAL_CLAIM_BEATS_BARRED * q->beat;
-    q->send(q->host, BAL_SLOT_DECLINE, server);
+static void decline_offers(const struct bli_slot_requests *q, uint32_t server) {
+    request_of(q, server)->declined_until = q->now + BLI_CLAIM_BEATS_BARRED * q->beat;
+    q->send(q->host, BLI_SLOT_DECLINE, server);
 }
 
-void bal_slot_requests_close(const struct bal_slot_requests *q, uint32_t server, uint32_t tokens) {
+void bli_slot_requests_close(const struct bli_slot_requests *q, uint32_t server, uint32_t tokens) {
     if ((tokens || q->backlog->announced) && q->is_unusable(q->host, server))
         decline_offers(q, server);
 }
 
-void bal_slot_requests_open(const struct bal_slot_requests *q, uint32_t server) {
+void bli_slot_requests_open(const struct bli_slot_requests *q, uint32_t server) {
     if (request_of(q, server)->declined_until <= q->now)
         return;
     request_of(q, server)->declined_until = 0;
-    q->send(q->host, BAL_SLOT_RESUME, server);
+    q->send(q->host, BLI_SLOT_RESUME, server);
 }
 
 /* ---- requests for a slot ---- */
 
-void bal_slot_requests_answered(const struct bal_slot_requests *q, uint32_t server, uint32_t tokens) {
-    struct bal_slot_request *request = request_of(q, server);
+void bli_slot_requests_answered(const struct bli_slot_requests *q, uint32_t server, uint32_t tokens) {
+    struct bli_slot_request *request = request_of(q, server);
     if (request->asked_until == 0)
         return;
     request->asked_until = 0;
-    bal_backlog_answered(q->backlog, tokens > 0);
+    bli_backlog_answered(q->backlog, tokens > 0);
 }
 
-void bal_slot_requests_expire(const struct bal_slot_requests *q, uint32_t server, uint32_t tokens) {
+void bli_slot_requests_expire(const struct bli_slot_requests *q, uint32_t server, uint32_t tokens) {
     if (q->now >= request_of(q, server)->asked_until)
-        bal_slot_requests_answered(q, server, tokens);
+        bli_slot_requests_answered(q, server, tokens);
 }
 
-void bal_slot_requests_forget(const struct bal_slot_requests *q, uint32_t server) {
-    struct bal_slot_request *request = request_of(q, server);
+void bli_slot_requests_forget(const struct bli_slot_requests *q, uint32_t server) {
+    struct bli_slot_request *request = request_of(q, server);
     q->backlog->questions -= request->asked_until > 0 && q->backlog->questions;
-    *request = (struct bal_slot_request){0, 0};
+    *request = (struct bli_slot_request){0, 0};
 }
 
 static bool looks_idle(const void *view, uint32_t server) {
-    const struct bal_slot_requests *q = view;
+    const struct bli_slot_requests *q = view;
     return request_of(q, server)->asked_until == 0 && q->looks_idle(q->host, server);
 }
 
-static void request_slot(const struct bal_slot_requests *q, uint32_t server) {
-    bal_backlog_asked(q->backlog);
+static void request_slot(const struct bli_slot_requests *q, uint32_t server) {
+    bli_backlog_asked(q->backlog);
     request_of(q, server)->asked_until = q->now + q->timeout;
-    q->send(q->host, BAL_SLOT_REQUEST, server);
+    q->send(q->host, BLI_SLOT_REQUEST, server);
 }
 
 /* ---- the backlog ---- */
 
 /* Sends all servers how many jobs are held, except that those whose offers cannot be used are sent that. */
-static void announce_backlog(const struct bal_slot_requests *q) {
-    q->send(q->host, BAL_SLOT_BACKLOG, 0);
+static void announce_backlog(const struct bli_slot_requests *q) {
+    q->send(q->host, BLI_SLOT_BACKLOG, 0);
     if (q->held == 0 || q->open->count == q->present)
         return;
     for (uint32_t server = 0; server < q->numbers; server++)
@@ -71,16 +71,16 @@ static void announce_backlog(const struct bal_slot_requests *q) {
             decline_offers(q, server);
 }
 
-static enum bal_backlog_step next_step(const struct bal_slot_requests *q) {
-    return bal_backlog_next(q->backlog, q->held, q->now, q->patience, q->beat);
+static enum bli_backlog_step next_step(const struct bli_slot_requests *q) {
+    return bli_backlog_next(q->backlog, q->held, q->now, q->patience, q->beat);
 }
 
-void bal_slot_requests_update(const struct bal_slot_requests *q) {
-    enum bal_backlog_step step = next_step(q);
-    if (step == BAL_BACKLOG_ANNOUNCE)
+void bli_slot_requests_update(const struct bli_slot_requests *q) {
+    enum bli_backlog_step step = next_step(q);
+    if (step == BLI_BACKLOG_ANNOUNCE)
         announce_backlog(q);
-    while (step == BAL_BACKLOG_ASK) {
-        const uint32_t server = bal_backlog_find(q->open, looks_idle, q, q->rng);
+    while (step == BLI_BACKLOG_ASK) {
+        const uint32_t server = bli_backlog_find(q->open, looks_idle, q, q->rng);
         if (server == BAL_SET_ABSENT)
             return;
         request_slot(q, server);

@@ -15,74 +15,74 @@
 
 #include "policy/closing.h"
 
-enum { BAL_SLOW_START_CREDIT = 2 }; /* at most, in requests */
+enum { BLI_SLOW_START_CREDIT = 2 }; /* at most, in requests */
 
-struct bal_slow_start_server {
+struct bli_slow_start_server {
     double since;
     double credit;
     uint32_t warming;
 };
 
-struct bal_slow_start {
+struct bli_slow_start {
     double time; /* 0: servers start at once */
     uint32_t servers;
-    struct bal_slow_start_server server[];
+    struct bli_slow_start_server server[];
 };
 
-size_t bal_slow_start_size(uint32_t servers);
-void bal_slow_start_init(struct bal_slow_start *slow, uint32_t servers, double time);
+size_t bli_slow_start_size(uint32_t servers);
+void bli_slow_start_init(struct bli_slow_start *slow, uint32_t servers, double time);
 /* The servers that are warming up. */
-struct bal_set *bal_slow_start_warming(const struct bal_slow_start *slow);
+struct bal_set *bli_slow_start_warming(const struct bli_slow_start *slow);
 /* From the servers, after a crash. O(servers). */
-void bal_slow_start_rebuild(struct bal_slow_start *slow);
+void bli_slow_start_rebuild(struct bli_slow_start *slow);
 
 /* It has come; its slow start is over, or it has left. */
-void bal_slow_start_begin(struct bal_slow_start *slow, uint32_t server, double now);
-void bal_slow_start_end(struct bal_slow_start *slow, uint32_t server);
+void bli_slow_start_begin(struct bli_slow_start *slow, uint32_t server, double now);
+void bli_slow_start_end(struct bli_slow_start *slow, uint32_t server);
 
 /* Of its usual share: 0 to 1; 1 for one that does not warm up. */
-static inline double bal_slow_start_share(const struct bal_slow_start *slow, uint32_t server, double now) {
-    const struct bal_slow_start_server *s = &slow->server[server];
+static inline double bli_slow_start_share(const struct bli_slow_start *slow, uint32_t server, double now) {
+    const struct bli_slow_start_server *s = &slow->server[server];
     if (!s->warming || now >= s->since + slow->time)
         return 1;
     return now > s->since ? (now - s->since) / slow->time : 0;
 }
 
 /* A request has come, of which `part` is usually the server's. */
-static inline void bal_slow_start_earn(struct bal_slow_start *slow, uint32_t server, double now,
+static inline void bli_slow_start_earn(struct bli_slow_start *slow, uint32_t server, double now,
                                        double part) {
-    struct bal_slow_start_server *s = &slow->server[server];
-    const double credit = s->credit + part * bal_slow_start_share(slow, server, now);
-    s->credit = credit < BAL_SLOW_START_CREDIT ? credit : BAL_SLOW_START_CREDIT;
+    struct bli_slow_start_server *s = &slow->server[server];
+    const double credit = s->credit + part * bli_slow_start_share(slow, server, now);
+    s->credit = credit < BLI_SLOW_START_CREDIT ? credit : BLI_SLOW_START_CREDIT;
 }
 
 /* May it be chosen while others can be? */
-static inline bool bal_slow_start_allows(const struct bal_slow_start *slow, uint32_t server) {
+static inline bool bli_slow_start_allows(const struct bli_slow_start *slow, uint32_t server) {
     return !slow->server[server].warming || slow->server[server].credit >= 1;
 }
 
 /* It was chosen. Where no other could be it may have had no credit, and owes nothing. */
-static inline void bal_slow_start_pay(struct bal_slow_start *slow, uint32_t server) {
-    struct bal_slow_start_server *s = &slow->server[server];
+static inline void bli_slow_start_pay(struct bli_slow_start *slow, uint32_t server) {
+    struct bli_slow_start_server *s = &slow->server[server];
     s->credit = s->credit > 1 ? s->credit - 1 : 0;
 }
 
 /* Which of them are open, at a host that closes servers as policy/closing.h does: a view, made for a call. */
-struct bal_warming {
-    struct bal_slow_start *slow;
-    const struct bal_closing *closing;
+struct bli_warming {
+    struct bli_slow_start *slow;
+    const struct bli_closing *closing;
     double now;
     double per_weight; /* 1 over the mean weight of all servers; where they have none it is not used */
-    void (*mark)(void *host, uint32_t server, bool closed); /* BAL_CLOSED_WARMING begins or ceases to hold */
+    void (*mark)(void *host, uint32_t server, bool closed); /* BLI_CLOSED_WARMING begins or ceases to hold */
     void *host;
 };
 
 /* Time has passed, or a job has come: those that have credit are open, the others are closed as long as
  * another server is open. */
-void bal_slow_start_update(const struct bal_warming *w, bool arrival);
+void bli_slow_start_update(const struct bli_warming *w, bool arrival);
 /* A server that warms up has been chosen. */
-void bal_slow_start_chosen(const struct bal_warming *w, uint32_t server);
+void bli_slow_start_chosen(const struct bli_warming *w, uint32_t server);
 /* No other server is open: all that warm up are. Returns whether there are any. */
-bool bal_slow_start_lift(const struct bal_warming *w);
+bool bli_slow_start_lift(const struct bli_warming *w);
 
 #endif

@@ -13,28 +13,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BAL_STARTS_SENT = 8 }; /* after that it waits for the policy to request it again */
+enum { BLI_STARTS_SENT = 8 }; /* after that it waits for the policy to request it again */
 
 /* Of one server. All zeros: nothing is requested. */
-struct bal_start_request {
+struct bli_start_request {
     uint32_t left;   /* so often it is still to be sent */
     double again_at; /* at this time */
 };
 
-static inline bool start_is_due(const struct bal_start_request *s, double now) {
+static inline bool start_is_due(const struct bli_start_request *s, double now) {
     return s->left && now >= s->again_at;
 }
 
 /* The policy requests it. True: the message is to be sent now. beat 0: each time. */
-static inline bool start_requested(struct bal_start_request *s, double now, double beat) {
+static inline bool start_requested(struct bli_start_request *s, double now, double beat) {
     if (s->left && !start_is_due(s, now))
         return false;
-    *s = (struct bal_start_request){BAL_STARTS_SENT, now + beat};
+    *s = (struct bli_start_request){BLI_STARTS_SENT, now + beat};
     return true;
 }
 
 /* Time has passed. True: the message is to be sent again. */
-static inline bool start_repeat(struct bal_start_request *s, double now, double beat) {
+static inline bool start_repeat(struct bli_start_request *s, double now, double beat) {
     if (!start_is_due(s, now))
         return false;
     s->left--;
@@ -43,7 +43,7 @@ static inline bool start_repeat(struct bal_start_request *s, double now, double 
 }
 
 /* The server has told its state. */
-static inline void start_answered(struct bal_start_request *s, bool off) {
+static inline void start_answered(struct bli_start_request *s, bool off) {
     if (!off)
         s->left = 0;
 }

@@ -38,7 +38,7 @@ static const char *const off_words[] = {"wake", "discard"};
 static const struct bal_param params[] = {
     [MU] = {"mu", 0, 1e9, 0.1, false, true, "rate at which an idle server switches off; 0: never"},
     [NU] = {"nu", 1e-9, 1e9, 0.1, false, true, "rate at which a set-up completes"},
-    [ELSE] = BAL_ELSE_PARAM,
+    [ELSE] = BLI_ELSE_PARAM,
     [NONE] =
         {"none", 0, NONE_HOLD, NAN, true, false,
          "what becomes of a job when no server is on: refused, or it waits; without it refused in the lab "
@@ -51,7 +51,7 @@ static const struct bal_param params[] = {
              "woken by it, or "
              "discards it",
              off_words},
-    [IDLE] = BAL_IDLE_PARAM,
+    [IDLE] = BLI_IDLE_PARAM,
     [AFTER] = {"after", 1, 1000, 1, true, false,
                "jobs in a row that find no idle server, after which one is started; at once if none is on"},
 };
@@ -61,9 +61,9 @@ enum colour { GREEN, RED, YELLOW, BLUE, COLOURS };
 /* Behind it lie a set for each colour and, where busy servers are compared by own counts, an index of those:
  * the key of a yellow server is its own count as of the last response or job. */
 struct state {
-    _Alignas(double) enum bal_else otherwise;
+    _Alignas(double) enum bli_else otherwise;
     enum none none;
-    enum bal_idle which;
+    enum bli_idle which;
     bool aborts;
     uint32_t servers;
     uint32_t after;
@@ -75,8 +75,8 @@ static struct bal_set *colour_set(const struct state *state, enum colour colour)
     return (struct bal_set *)((char *)(state + 1) + colour * bal_set_size(state->servers));
 }
 
-static struct bal_tournament *busy_by_own(const struct state *state) {
-    return (struct bal_tournament *)colour_set(state, COLOURS);
+static struct bli_tournament *busy_by_own(const struct state *state) {
+    return (struct bli_tournament *)colour_set(state, COLOURS);
 }
 
 static enum none none_of(const double *value) {
@@ -85,15 +85,15 @@ static enum none none_of(const double *value) {
 
 static size_t size(const double *value, const struct bal_policy_context *context) {
     return sizeof(struct state) + COLOURS * bal_set_size(context->servers) +
-           (value[ELSE] == BAL_ELSE_OWN ? bal_tournament_size(context->servers) : 0);
+           (value[ELSE] == BLI_ELSE_OWN ? bli_tournament_size(context->servers) : 0);
 }
 
 /* A server that has reported nothing is busy. */
 static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
-    *state = (struct state){.otherwise = (enum bal_else)value[ELSE],
+    *state = (struct state){.otherwise = (enum bli_else)value[ELSE],
                             .none = none_of(value),
-                            .which = (enum bal_idle)value[IDLE],
+                            .which = (enum bli_idle)value[IDLE],
                             .aborts = value[ABORT] > 0,
                             .after = (uint32_t)value[AFTER],
                             .servers = context->servers};
@@ -101,17 +101,17 @@ static void init(void *block, const double *value, const struct bal_policy_conte
         bal_set_init(colour_set(state, colour), context->servers);
     for (uint32_t server = 0; server < context->servers; server++)
         bal_set_insert(colour_set(state, YELLOW), server);
-    if (state->otherwise == BAL_ELSE_OWN)
-        bal_tournament_init(busy_by_own(state), context->servers, 0);
+    if (state->otherwise == BLI_ELSE_OWN)
+        bli_tournament_init(busy_by_own(state), context->servers, 0);
 }
 
 /* Brings the key of a server up to date, which has `more` jobs than it has been sent so far. */
 static void count_own(struct state *state, const struct bal_fleet *fleet, uint32_t server, uint32_t more) {
-    if (state->otherwise != BAL_ELSE_OWN)
+    if (state->otherwise != BLI_ELSE_OWN)
         return;
     const double weight = fleet->weight ? fleet->weight[server] : 1;
     const bool busy = bal_set_contains(colour_set(state, YELLOW), server);
-    bal_tournament_set(busy_by_own(state), server,
+    bli_tournament_set(busy_by_own(state), server,
                        busy ? ((double)bal_own(fleet, server) + more) / weight : INFINITY);
 }
 
@@ -136,11 +136,11 @@ static bool is_any_on(const struct state *state, const struct bal_fleet *fleet) 
 
 /* The one with fewer own requests of two different busy servers that are eligible. */
 static uint32_t fewer_of_two(struct bal_set *busy, const struct bal_fleet *fleet, struct bal_rng *rng) {
-    const uint32_t a = bal_draw_among(busy, fleet, rng);
+    const uint32_t a = bli_draw_among(busy, fleet, rng);
     if (a == BAL_NONE)
         return a;
     bal_set_remove(busy, a);
-    const uint32_t b = bal_draw_among(busy, fleet, rng);
+    const uint32_t b = bli_draw_among(busy, fleet, rng);
     bal_set_insert(busy, a);
     return b != BAL_NONE && bal_own_over_weight(fleet, b) < bal_own_over_weight(fleet, a) ? b : a;
 }
@@ -153,13 +153,13 @@ static uint32_t route_to_busy(struct state *state, struct bal_fleet *fleet, cons
         return BAL_NONE;
     /* Those that are held wait for an idle server, else all of them would meet at the first that is on. */
     const bool held = state->none == NONE_HOLD && (!any_on || job->held > 0);
-    if ((held || state->otherwise == BAL_ELSE_HOLD) && !job->at_once)
+    if ((held || state->otherwise == BLI_ELSE_HOLD) && !job->at_once)
         return BAL_HOLD;
-    if (state->otherwise == BAL_ELSE_OWN2)
+    if (state->otherwise == BLI_ELSE_OWN2)
         return fewer_of_two(busy, fleet, rng);
-    if (state->otherwise != BAL_ELSE_OWN)
-        return bal_draw_among(busy, fleet, rng);
-    const uint32_t server = bal_draw_least(busy_by_own(state), fleet, rng);
+    if (state->otherwise != BLI_ELSE_OWN)
+        return bli_draw_among(busy, fleet, rng);
+    const uint32_t server = bli_draw_least(busy_by_own(state), fleet, rng);
     if (server != BAL_NONE)
         count_own(state, fleet, server, job->count);
     return server;
@@ -184,8 +184,8 @@ static uint32_t choose_to_wake(struct state *state, struct bal_fleet *fleet, con
     const bool one_more = is_one_more_wanted(state, job, any_on);
     struct bal_set *red = colour_set(state, RED);
     const uint32_t off = !one_more                         ? BAL_NONE
-                         : state->which == BAL_IDLE_LOWEST ? bal_draw_lowest(red, fleet)
-                                                           : bal_draw_among(red, fleet, rng);
+                         : state->which == BLI_IDLE_LOWEST ? bli_draw_lowest(red, fleet)
+                                                           : bli_draw_among(red, fleet, rng);
     if (off != BAL_NONE) {
         set_colour(state, fleet, off, BLUE, 0);
         state->misses = 0;
@@ -199,7 +199,7 @@ static uint32_t choose_to_wake(struct state *state, struct bal_fleet *fleet, con
 
 /* A job has found an idle server: one server less is wanted. */
 static void abort_setup(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
-    const uint32_t server = bal_draw_among(colour_set(state, BLUE), fleet, rng);
+    const uint32_t server = bli_draw_among(colour_set(state, BLUE), fleet, rng);
     if (server == BAL_NONE)
         return;
     set_colour(state, fleet, server, RED, 0);
@@ -210,7 +210,7 @@ static void abort_setup(struct state *state, struct bal_fleet *fleet, struct bal
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    const uint32_t idle = bal_draw_idle(state->which, colour_set(state, GREEN), fleet, rng);
+    const uint32_t idle = bli_draw_idle(state->which, colour_set(state, GREEN), fleet, rng);
     if (idle != BAL_NONE) {
         set_colour(state, fleet, idle, YELLOW, job->count);
         state->misses = 0;
@@ -243,7 +243,7 @@ static void response(void *block, struct bal_fleet *fleet, uint32_t server, doub
 
 static const struct bal_set *pool(const void *block) {
     const struct state *state = block;
-    return state->which == BAL_IDLE_ANY ? colour_set(state, GREEN) : NULL;
+    return state->which == BLI_IDLE_ANY ? colour_set(state, GREEN) : NULL;
 }
 
 static uint32_t tokens(const void *block) {
@@ -251,30 +251,30 @@ static uint32_t tokens(const void *block) {
 }
 
 static unsigned more_flags(const double *value) {
-    const bool own = value[ELSE] == BAL_ELSE_OWN;
-    return (bal_else_flags(value[ELSE]) & ~(unsigned)BAL_NEEDS_INDEX) | (own ? BAL_NEEDS_RESPONSES : 0) |
+    const bool own = value[ELSE] == BLI_ELSE_OWN;
+    return (bli_else_flags(value[ELSE]) & ~(unsigned)BAL_NEEDS_INDEX) | (own ? BAL_NEEDS_RESPONSES : 0) |
            (none_of(value) == NONE_HOLD ? BAL_MAY_HOLD : 0) | (value[ABORT] > 0 ? BAL_ABORTS : 0) |
-           (value[OFF] > 0 ? BAL_DISCARDS : 0) | bal_idle_flags(value[IDLE]);
+           (value[OFF] > 0 ? BAL_DISCARDS : 0) | bli_idle_flags(value[IDLE]);
 }
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    if (state->servers != context->servers || state->otherwise != (enum bal_else)value[ELSE] ||
-        state->none != none_of(value) || state->which != (enum bal_idle)value[IDLE] ||
+    if (state->servers != context->servers || state->otherwise != (enum bli_else)value[ELSE] ||
+        state->none != none_of(value) || state->which != (enum bli_idle)value[IDLE] ||
         state->after != (uint32_t)value[AFTER] || state->aborts != (value[ABORT] > 0))
         return false;
-    const bool own = state->otherwise == BAL_ELSE_OWN;
+    const bool own = state->otherwise == BLI_ELSE_OWN;
     for (enum colour colour = GREEN; colour < COLOURS; colour++)
         if (!bal_set_sound(colour_set(state, colour), context->servers))
             return false;
-    if (own && !bal_tournament_sound(busy_by_own(state), context->servers))
+    if (own && !bli_tournament_sound(busy_by_own(state), context->servers))
         return false;
     for (uint32_t server = 0; server < context->servers; server++) {
         unsigned colours = 0;
         for (enum colour colour = GREEN; colour < COLOURS; colour++)
             colours += bal_set_contains(colour_set(state, colour), server);
         const bool busy = bal_set_contains(colour_set(state, YELLOW), server);
-        if (colours > 1 || (own && busy != (bal_tournament_key(busy_by_own(state), server) < INFINITY)))
+        if (colours > 1 || (own && busy != (bli_tournament_key(busy_by_own(state), server) < INFINITY)))
             return false;
     }
     return true;
@@ -289,7 +289,7 @@ static struct bal_power power(const double *value) {
     return (struct bal_power){.standby_rate = value[MU], .setup_rate = value[NU], .discards = value[OFF] > 0};
 }
 
-const struct bal_policy bal_policy_tabs = {
+const struct bal_policy bli_policy_tabs = {
     .name = "tabs",
     .summary = "an idle server that is on, else a busy one, and an idle one that is off is started",
     .paper = "Mukherjee et al. 2017",

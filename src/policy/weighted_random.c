@@ -12,11 +12,11 @@ static struct bal_decision route(void *state, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     (void)state;
     if (job->split && job->count > 1)
-        return bal_scatter_by(bal_draw_by_weight, fleet, job->count, rng);
+        return bli_scatter_by(bal_draw_by_weight, fleet, job->count, rng);
     return bal_to(bal_draw_by_weight(fleet, rng));
 }
 
-const struct bal_policy bal_policy_weighted_random = {
+const struct bal_policy bli_policy_weighted_random = {
     .name = "weighted-random",
     .summary = "a server drawn in proportion to its weight (speed)",
     .paper = "classic",

@@ -145,10 +145,10 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
         return bal_to(BAL_NONE);
     if (!job->split || job->count == 1)
         return bal_to(next_server(state, fleet));
-    bal_shares_begin(fleet);
+    bli_shares_begin(fleet);
     for (uint32_t i = 0; i < job->count; i++)
         fleet->shares[next_server(state, fleet)].count++;
-    return bal_shares_end(fleet);
+    return bli_shares_end(fleet);
 }
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
@@ -171,7 +171,7 @@ static double memory_bits(const double *value, const struct bal_policy_context *
     return context->servers * bits_of_count(context->servers);
 }
 
-const struct bal_policy bal_policy_weighted_round_robin = {
+const struct bal_policy bli_policy_weighted_round_robin = {
     .name = "weighted-round-robin",
     .summary = "the servers in turn, each as often as its weight (speed) says",
     .paper = "classic; nginx",

@@ -8,64 +8,64 @@
 #include <stdlib.h>
 
 struct args {
-    struct bal_request common; /* first: its setters take the whole */
-    struct bal_wish wish;      /* NaN: not given */
+    struct bli_request common; /* first: its setters take the whole */
+    struct bli_wish wish;      /* NaN: not given */
     bool open;                 /* the length of runs was not given */
 };
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"delay", "W", "find the cheapest policies that wait at most W on average",
-     BAL_STORES_NUMBER(struct args, wish.waiting, 1e-9, 1e9, "a mean waiting time above 0, such as 0.1")},
+     BLI_STORES_NUMBER(struct args, wish.waiting, 1e-9, 1e9, "a mean waiting time above 0, such as 0.1")},
     {"messages", "M", "with --delay: at most M messages per job, a probe counted as two",
-     BAL_STORES_NUMBER(struct args, wish.messages, 0, 1e12,
+     BLI_STORES_NUMBER(struct args, wish.messages, 0, 1e12,
                        "a number of messages per job from 0, such as 1.5")},
     {"memory", "B", "with --delay: at most B bits of memory",
-     BAL_STORES_NUMBER(struct args, wish.memory_bits, 0, 1e15, "a number of bits from 0, such as 100")},
-    BAL_MODEL_OPTIONS,
+     BLI_STORES_NUMBER(struct args, wish.memory_bits, 0, 1e15, "a number of bits from 0, such as 100")},
+    BLI_MODEL_OPTIONS,
     {.name = "message-delay", .setting = "delay"},
-    BAL_POLICY_OPTION,
-    BAL_RUN_OPTIONS,
-    BAL_OUTPUT_OPTIONS,
+    BLI_POLICY_OPTION,
+    BLI_RUN_OPTIONS,
+    BLI_OUTPUT_OPTIONS,
 };
 
 /* ---- the list ---- */
 
-static enum bal_code measure_prices(const struct bal_request *common, const struct bal_case *cases,
-                                    struct bal_result *results, struct bal_price *prices,
-                                    const struct bal_asking *asking, struct bal_error *err) {
+static enum bal_code measure_prices(const struct bli_request *common, const struct bli_case *cases,
+                                    struct bli_result *results, struct bli_price *prices,
+                                    const struct bli_asking *asking, struct bal_error *err) {
     for (size_t i = 0; i < common->policies; i++) {
-        const enum bal_code code = bal_price_of(&common->draft.c.model, &common->policy[i], &prices[i], err);
+        const enum bal_code code = bli_price_of(&common->draft.c.model, &common->policy[i], &prices[i], err);
         if (code)
             return code;
     }
-    struct bal_doing doing;
-    const struct bal_lab_options lab = bal_asking_lab(asking, common, &doing);
-    return bal_lab_run(cases, common->policies, &lab, results, err);
+    struct bli_doing doing;
+    const struct bli_lab_options lab = bli_asking_lab(asking, common, &doing);
+    return bli_lab_run(cases, common->policies, &lab, results, err);
 }
 
-static void print_list(const struct bal_price_list *list, enum bal_form format, FILE *out) {
-    if (format == BAL_FORM_JSON)
-        bal_price_list_json(list, out);
-    else if (format == BAL_FORM_CSV)
-        bal_price_list_csv(list, out);
+static void print_list(const struct bli_price_list *list, enum bli_form format, FILE *out) {
+    if (format == BLI_FORM_JSON)
+        bli_price_list_json(list, out);
+    else if (format == BLI_FORM_CSV)
+        bli_price_list_csv(list, out);
     else
-        bal_price_list_text(list, bal_form_style(format), out);
+        bli_price_list_text(list, bli_form_style(format), out);
 }
 
-static enum bal_code list_prices(const struct bal_request *common, struct bal_asking *asking,
+static enum bal_code list_prices(const struct bli_request *common, struct bli_asking *asking,
                                  struct bal_error *err) {
-    struct bal_case *cases = calloc(common->policies, sizeof *cases);
-    struct bal_result *results = calloc(common->policies, sizeof *results);
-    struct bal_price *prices = calloc(common->policies, sizeof *prices);
-    struct bal_theory_row *theory_row = NULL;
+    struct bli_case *cases = calloc(common->policies, sizeof *cases);
+    struct bli_result *results = calloc(common->policies, sizeof *results);
+    struct bli_price *prices = calloc(common->policies, sizeof *prices);
+    struct bli_theory_row *theory_row = NULL;
     if (cases && results && prices) {
-        bal_request_cases(common, cases);
-        theory_row = bal_theory_rows_new(cases, common->policies);
+        bli_request_cases(common, cases);
+        theory_row = bli_theory_rows_new(cases, common->policies);
     }
     enum bal_code code = theory_row ? measure_prices(common, cases, results, prices, asking, err)
                                     : bal_fail(err, BAL_E_MEMORY, "not enough memory");
     if (!code || code == BAL_E_STOPPED) {
-        const struct bal_price_list list = {.cases = cases,
+        const struct bli_price_list list = {.cases = cases,
                                             .results = results,
                                             .prices = prices,
                                             .theory_row = theory_row,
@@ -74,7 +74,7 @@ static enum bal_code list_prices(const struct bal_request *common, struct bal_as
                                             .cut_short = code == BAL_E_STOPPED};
         print_list(&list, common->format, asking->out);
         if (list.cut_short)
-            bal_asking_cut_short(asking, "%s", bal_cut_short_text);
+            bli_asking_cut_short(asking, "%s", bli_cut_short_text);
         code = BAL_OK;
     }
     free(cases);
@@ -86,37 +86,37 @@ static enum bal_code list_prices(const struct bal_request *common, struct bal_as
 
 /* ---- the wish ---- */
 
-static void print_offers(const struct bal_price_offers *offers, const struct bal_draft *draft,
-                         const struct bal_wish *wish, enum bal_form format, FILE *out) {
-    if (format == BAL_FORM_JSON)
-        bal_price_offers_json(offers, draft, wish, out);
-    else if (format == BAL_FORM_CSV)
-        bal_price_offers_csv(offers, draft, out);
+static void print_offers(const struct bli_price_offers *offers, const struct bli_draft *draft,
+                         const struct bli_wish *wish, enum bli_form format, FILE *out) {
+    if (format == BLI_FORM_JSON)
+        bli_price_offers_json(offers, draft, wish, out);
+    else if (format == BLI_FORM_CSV)
+        bli_price_offers_csv(offers, draft, out);
     else
-        bal_price_offers_text(offers, draft, wish, bal_form_style(format), out);
+        bli_price_offers_text(offers, draft, wish, bli_form_style(format), out);
 }
 
-static enum bal_code search(const struct args *args, struct bal_asking *asking, struct bal_error *err) {
-    const struct bal_request *common = &args->common;
-    struct bal_wish wish = args->wish;
+static enum bal_code search(const struct args *args, struct bli_asking *asking, struct bal_error *err) {
+    const struct bli_request *common = &args->common;
+    struct bli_wish wish = args->wish;
     wish.messages = isnan(wish.messages) ? INFINITY : wish.messages;
     wish.memory_bits = isnan(wish.memory_bits) ? INFINITY : wish.memory_bits;
-    struct bal_draft draft = bal_request_draft(common, 0);
+    struct bli_draft draft = bli_request_draft(common, 0);
     draft.c.max_run_length = args->open ? draft.c.run.time : 0;
-    struct bal_doing doing;
-    const struct bal_lab_options lab = bal_asking_lab(asking, common, &doing);
-    struct bal_price_offers *offers;
-    const enum bal_code code = bal_price_search(&draft.c, &wish, &lab, &offers, err);
+    struct bli_doing doing;
+    const struct bli_lab_options lab = bli_asking_lab(asking, common, &doing);
+    struct bli_price_offers *offers;
+    const enum bal_code code = bli_price_search(&draft.c, &wish, &lab, &offers, err);
     if (code)
         return code;
     print_offers(offers, &draft, &wish, common->format, asking->out);
-    if (offers->count == 0 || offers->offer[0].fulfilment != BAL_WISH_MET)
+    if (offers->count == 0 || offers->offer[0].fulfilment != BLI_WISH_MET)
         asking->kind = BAL_ANSWER_NONE;
     free(offers);
     return BAL_OK;
 }
 
-static enum bal_code ask(void *request, struct bal_asking *asking, struct bal_error *err) {
+static enum bal_code ask(void *request, struct bli_asking *asking, struct bal_error *err) {
     const struct args *args = request;
     return isnan(args->wish.waiting) ? list_prices(&args->common, asking, err) : search(args, asking, err);
 }
@@ -128,9 +128,9 @@ static double search_jobs(double servers) {
 
 static enum bal_code check(void *request, struct bal_error *err) {
     struct args *args = request;
-    struct bal_request *common = &args->common;
-    const struct bal_model *model = &common->draft.c.model;
-    if (model->clock == BAL_CLOCK_SLOTTED)
+    struct bli_request *common = &args->common;
+    const struct bli_model *model = &common->draft.c.model;
+    if (model->clock == BLI_CLOCK_SLOTTED)
         return bal_fail(err, BAL_E_MODEL, "--slotted: prices are those of continuous time");
     /* What is proved about messages and memory, and what theory predicts in the search for the cheapest
      * policy. */
@@ -142,22 +142,22 @@ static enum bal_code check(void *request, struct bal_error *err) {
         if (common->policies > 0)
             return bal_fail(err, BAL_E_MODEL,
                             "--policy: with --delay all policies are looked at; leave it out");
-        args->open = bal_draft_is_open(&common->draft);
+        args->open = bli_draft_is_open(&common->draft);
         if (args->open)
-            common->draft.jobs = search_jobs(bal_servers_count(&model->servers));
+            common->draft.jobs = search_jobs(bli_servers_count(&model->servers));
     } else if (!isnan(args->wish.messages) || !isnan(args->wish.memory_bits)) {
         return bal_fail(err, BAL_E_MODEL,
                         "--%s: a budget for what? add --delay W, the mean waiting time that is wanted",
                         isnan(args->wish.messages) ? "memory" : "messages");
     }
-    return bal_request_check(common, err);
+    return bli_request_check(common, err);
 }
 
 static void init(void *request) {
-    ((struct args *)request)->wish = (struct bal_wish){NAN, NAN, NAN};
+    ((struct args *)request)->wish = (struct bli_wish){NAN, NAN, NAN};
 }
 
-const struct bal_question_kind bal_question_cheapest = {
+const struct bli_question_kind bli_question_cheapest = {
     .name = "cheapest",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 struct args {
-    struct bal_request common; /* first: the shared setters write here */
-    struct bal_priority_share_wish wish;
+    struct bli_request common; /* first: the shared setters write here */
+    struct bli_priority_share_wish wish;
     double d1, d2; /* NaN: not given */
     bool given;    /* d1 and d2 come with the policy */
     bool theory_only;
@@ -18,20 +18,20 @@ struct args {
 static enum bal_code set_policy(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
     struct bal_policy_spec spec;
-    const enum bal_code code = bal_scheme_parse(value, &spec, err);
+    const enum bal_code code = bli_scheme_parse(value, &spec, err);
     if (code)
         return code;
-    static const char *const names[] = {"pod-scp", "pod-sep", "pod-ssp"}; /* by enum bal_priority_policy */
+    static const char *const names[] = {"pod-scp", "pod-sep", "pod-ssp"}; /* by enum bli_priority_policy */
     int which = 0;
     while (which < 3 && strcmp(spec.policy->name, names[which]) != 0)
         which++;
     if (which == 3)
         return bal_fail(err, BAL_E_UNKNOWN,
                         "not one of pod-ssp, pod-sep, pod-scp, which treat classes differently");
-    args->wish.priority.policy = (enum bal_priority_policy)which;
+    args->wish.priority.policy = (enum bli_priority_policy)which;
     args->given = strchr(value, ':') != NULL;
     if (args->given) {
-        const bool one = which == BAL_PRIORITY_SEP;
+        const bool one = which == BLI_PRIORITY_SEP;
         args->wish.priority.d1 = (unsigned)bal_policy_value(&spec, one ? "d" : "d1");
         args->wish.priority.d2 = (unsigned)bal_policy_value(&spec, one ? "d" : "d2");
     }
@@ -39,8 +39,8 @@ static enum bal_code set_policy(void *into, const char *value, struct bal_error 
 }
 
 static enum bal_code set_probes(const char *value, double *number, struct bal_error *err) {
-    static const struct bal_option_range range = {1, 1e6, true, "a whole number from 1 to 1000000"};
-    return bal_option_number(value, &range, number, err);
+    static const struct bli_option_range range = {1, 1e6, true, "a whole number from 1 to 1000000"};
+    return bli_option_number(value, &range, number, err);
 }
 
 static enum bal_code set_d1(void *into, const char *value, struct bal_error *err) {
@@ -51,11 +51,11 @@ static enum bal_code set_d2(void *into, const char *value, struct bal_error *err
     return set_probes(value, &((struct args *)into)->d2, err);
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"gain", "G", "high jobs must be at least G times as fast as under pod",
-     BAL_STORES_NUMBER(struct args, wish.gain, 1e-6, 1e6, "a factor above 0, such as 2.5")},
+     BLI_STORES_NUMBER(struct args, wish.gain, 1e-6, 1e6, "a factor above 0, such as 2.5")},
     {"loss", "L", "low jobs may take at most L times as long as under pod",
-     BAL_STORES_NUMBER(struct args, wish.loss, 1e-6, 1e6, "a factor above 0, such as 2")},
+     BLI_STORES_NUMBER(struct args, wish.loss, 1e-6, 1e6, "a factor above 0, such as 2")},
     {.setting = "load"},
     {"policy", "POLICY", "pod-ssp, pod-sep or pod-scp (default pod-ssp)", set_policy},
     {"d1", "D", "servers probed for a low job (default 2)", set_d1},
@@ -64,21 +64,21 @@ static const struct bal_option options[] = {
      .help = "servers to confirm it with by simulation",
      .setting = "servers",
      .default_value = "1000"},
-    {"theory-only", NULL, "do not simulate", BAL_STORES_FLAG(struct args, theory_only)},
+    {"theory-only", NULL, "do not simulate", BLI_STORES_FLAG(struct args, theory_only)},
     {.setting = "run.jobs"},
     {.setting = "run.time"},
     {.setting = "run.replications"},
-    BAL_SEED_OPTION,
-    BAL_THREADS_OPTION,
-    {"format", "FORM", "text, markdown or json (default text)", bal_request_set_format_but_csv},
-    BAL_HOST_OPTIONS,
+    BLI_SEED_OPTION,
+    BLI_THREADS_OPTION,
+    {"format", "FORM", "text, markdown or json (default text)", bli_request_set_format_but_csv},
+    BLI_HOST_OPTIONS,
 };
 
 /* Completes and checks the request. */
 static enum bal_code check(void *request, struct bal_error *err) {
     struct args *args = request;
-    struct bal_priority *priority = &args->wish.priority;
-    const struct bal_servers *servers = &args->common.draft.c.model.servers;
+    struct bli_priority *priority = &args->wish.priority;
+    const struct bli_servers *servers = &args->common.draft.c.model.servers;
     if (!(args->wish.gain > 0) && !isfinite(args->wish.loss))
         return bal_fail(
             err, BAL_E_MODEL,
@@ -89,7 +89,7 @@ static enum bal_code check(void *request, struct bal_error *err) {
         priority->d1 = isnan(args->d1) ? 2 : (unsigned)args->d1;
         priority->d2 = isnan(args->d2) ? priority->d1 : (unsigned)args->d2;
     }
-    if (priority->policy == BAL_PRIORITY_SEP && priority->d2 != priority->d1)
+    if (priority->policy == BLI_PRIORITY_SEP && priority->d2 != priority->d1)
         return bal_fail(err, BAL_E_MODEL,
                         "pod-sep probes as many servers for either class; leave --d2 out or use pod-ssp");
     if (servers->groups != 1 || servers->group[0].speed != 1)
@@ -97,33 +97,33 @@ static enum bal_code check(void *request, struct bal_error *err) {
             err, BAL_E_MODEL,
             "--servers: the theory is about equal servers of speed 1; give a number, such as 1000");
     priority->lambda = args->common.draft.c.model.load;
-    return bal_request_check_length(&args->common, err);
+    return bli_request_check_length(&args->common, err);
 }
 
-static enum bal_code ask(void *request, struct bal_asking *asking, struct bal_error *err) {
+static enum bal_code ask(void *request, struct bli_asking *asking, struct bal_error *err) {
     const struct args *args = request;
-    const struct bal_request *common = &args->common;
-    struct bal_doing doing;
-    const struct bal_lab_options lab = bal_asking_lab(asking, common, &doing);
-    const struct bal_run run = {
-        .seed = (uint64_t)common->seed, .time = bal_draft_time(&common->draft), .warmup = NAN};
+    const struct bli_request *common = &args->common;
+    struct bli_doing doing;
+    const struct bli_lab_options lab = bli_asking_lab(asking, common, &doing);
+    const struct bli_run run = {
+        .seed = (uint64_t)common->seed, .time = bli_draft_time(&common->draft), .warmup = NAN};
     const uint32_t servers = args->theory_only ? 0 : common->draft.c.model.servers.group[0].count;
-    struct bal_priority_share_answer answer;
+    struct bli_priority_share_answer answer;
     const enum bal_code code =
-        bal_priority_share_answer(&args->wish, servers, &run, bal_draft_is_open(&common->draft),
+        bli_priority_share_answer(&args->wish, servers, &run, bli_draft_is_open(&common->draft),
                                   common->draft.c.replications, &lab, &answer, err);
     if (code)
         return code;
-    const struct bal_share_report report = {
+    const struct bli_share_report report = {
         .wish = &args->wish, .answer = &answer, .draft = &common->draft, .seed = (uint64_t)common->seed};
-    if (common->format == BAL_FORM_JSON)
-        bal_share_json(&report, asking->out);
+    if (common->format == BLI_FORM_JSON)
+        bli_share_json(&report, asking->out);
     else
-        bal_share_text(&report, bal_form_style(common->format), asking->out);
+        bli_share_text(&report, bli_form_style(common->format), asking->out);
     if (isnan(answer.found.p) || (answer.simulated && !answer.confirmed))
         asking->kind = BAL_ANSWER_NONE;
     if (answer.cut_short)
-        bal_asking_cut_short(
+        bli_asking_cut_short(
             asking,
             "interrupted: the simulation is cut short and comes from the replications that were complete");
     return BAL_OK;
@@ -131,11 +131,11 @@ static enum bal_code ask(void *request, struct bal_asking *asking, struct bal_er
 
 static void init(void *request) {
     struct args *args = request;
-    args->wish = (struct bal_priority_share_wish){.priority = {.policy = BAL_PRIORITY_SSP}, .loss = INFINITY};
+    args->wish = (struct bli_priority_share_wish){.priority = {.policy = BLI_PRIORITY_SSP}, .loss = INFINITY};
     args->d1 = args->d2 = NAN;
 }
 
-const struct bal_question_kind bal_question_priority_share = {
+const struct bli_question_kind bli_question_priority_share = {
     .name = "priority-share",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -11,7 +11,7 @@
 enum { LOADS_MAX = 100 };
 
 struct args {
-    struct bal_request common; /* first: its setters take the whole */
+    struct bli_request common; /* first: its setters take the whole */
     double low, high;          /* NaN: not given */
     double width, error;
     bool constant; /* it is sought */
@@ -20,13 +20,13 @@ struct args {
 };
 
 static enum bal_code set_hosts(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, BAL_SERVERS_MAX, true, "a whole number from 1"};
-    struct bal_request *common = into;
+    static const struct bli_option_range range = {1, BLI_SERVERS_MAX, true, "a whole number from 1"};
+    struct bli_request *common = into;
     double hosts = 1;
-    const enum bal_code code = bal_option_number(value, &range, &hosts, err);
+    const enum bal_code code = bli_option_number(value, &range, &hosts, err);
     common->draft.c.model.placement =
         (struct bal_placement){.kind = BAL_PLACEMENT_HOSTS, .hosts = (uint32_t)hosts};
-    bal_request_mark(common, "placement");
+    bli_request_mark(common, "placement");
     return code;
 }
 
@@ -34,86 +34,86 @@ static enum bal_code set_hosts(void *into, const char *value, struct bal_error *
 static enum bal_code set_steal(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
     args->constant = strcmp(value, "constant") == 0;
-    return bal_request_set(&args->common, bal_setting_find("steal"), args->constant ? "constant(1)" : value,
+    return bli_request_set(&args->common, bli_setting_find("steal"), args->constant ? "constant(1)" : value,
                            err);
 }
 
-static const struct bal_option options[] = {
+static const struct bli_option options[] = {
     {"hosts", "K", "policy stealing: all generators on K processors, as --placement 'hosts(K)'", set_hosts},
-    BAL_MODEL_OPTIONS,
+    BLI_MODEL_OPTIONS,
     {.setting = "steal", .set = set_steal},
     {.subject = "search"},
     {"from", "X", "least load or constant to try (default 0)",
-     BAL_STORES_NUMBER(struct args, low, 0, 1e5, "a number from 0 to 100k")},
+     BLI_STORES_NUMBER(struct args, low, 0, 1e5, "a number from 0 to 100k")},
     {"to", "X", "largest (default: load 0.999, constant 100k)",
-     BAL_STORES_NUMBER(struct args, high, 1e-6, 1e5, "a number above 0 (to 100k)")},
+     BLI_STORES_NUMBER(struct args, high, 1e-6, 1e5, "a number above 0 (to 100k)")},
     {"width", "W", "interval wanted (default: 0.005 of load, 1 of a constant)",
-     BAL_STORES_NUMBER(struct args, width, 1e-5, 1e5, "a number above 0, such as 0.002")},
+     BLI_STORES_NUMBER(struct args, width, 1e-5, 1e5, "a number above 0, such as 0.002")},
     {"error", "P", "probability that any claim is wrong, at most (default 0.01)",
-     BAL_STORES_NUMBER(struct args, error, 1e-9, 0.4, "a probability from 1e-9 to 0.4, such as 0.01")},
+     BLI_STORES_NUMBER(struct args, error, 1e-9, 0.4, "a probability from 1e-9 to 0.4, such as 0.01")},
     {.help = "length of the longest runs, in time (slots) (default: by the model)", .setting = "run.time"},
-    {"map", NULL, "the critical constant at loads --from 0.1 --to 0.9", BAL_STORES_FLAG(struct args, map)},
+    {"map", NULL, "the critical constant at loads --from 0.1 --to 0.9", BLI_STORES_FLAG(struct args, map)},
     {"points", "K", "so many loads of the map (default 9)",
-     BAL_STORES_WHOLE(struct args, points, 2, LOADS_MAX, "a whole number from 2 to 100")},
+     BLI_STORES_WHOLE(struct args, points, 2, LOADS_MAX, "a whole number from 2 to 100")},
     {"figure", "FILE", "draw the map, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)",
-     bal_request_set_figure},
-    BAL_SEED_OPTION,
-    BAL_THREADS_OPTION,
+     bli_request_set_figure},
+    BLI_SEED_OPTION,
+    BLI_THREADS_OPTION,
     {.setting = "run.engine"},
-    BAL_OUTPUT_OPTIONS,
+    BLI_OUTPUT_OPTIONS,
 };
 
 /* ---- the work ---- */
 
-static void cut_short(const struct args *args, struct bal_asking *asking) {
-    bal_asking_cut_short(asking, "interrupted: %s",
+static void cut_short(const struct args *args, struct bli_asking *asking) {
+    bli_asking_cut_short(asking, "interrupted: %s",
                          !args->map            ? "these are the points that were complete"
                          : args->common.figure ? "the map has what was complete, and no figure was drawn"
                                                : "the map has what was complete");
 }
 
-static enum bal_code find_frontier(const struct args *args, const struct bal_frontier_question *question,
-                                   const struct bal_lab_options *lab, struct bal_asking *asking,
+static enum bal_code find_frontier(const struct args *args, const struct bli_frontier_question *question,
+                                   const struct bli_lab_options *lab, struct bli_asking *asking,
                                    struct bal_error *err) {
-    struct bal_frontier frontier;
-    const enum bal_code code = bal_frontier_find(question, lab, &frontier, err);
+    struct bli_frontier frontier;
+    const enum bal_code code = bli_frontier_find(question, lab, &frontier, err);
     if (code && code != BAL_E_STOPPED)
         return code;
-    if (args->common.format == BAL_FORM_JSON)
-        bal_frontier_json(question, &frontier, asking->out);
-    else if (args->common.format == BAL_FORM_CSV)
-        bal_frontier_csv(question, &frontier, asking->out);
+    if (args->common.format == BLI_FORM_JSON)
+        bli_frontier_json(question, &frontier, asking->out);
+    else if (args->common.format == BLI_FORM_CSV)
+        bli_frontier_csv(question, &frontier, asking->out);
     else
-        bal_frontier_text(question, &frontier, bal_form_style(args->common.format), asking->out);
+        bli_frontier_text(question, &frontier, bli_form_style(args->common.format), asking->out);
     if (code == BAL_E_STOPPED)
         cut_short(args, asking);
     return BAL_OK;
 }
 
-static void print_map(const struct bal_frontier_chart *chart, enum bal_form format, FILE *out) {
-    if (format == BAL_FORM_JSON)
-        bal_frontier_map_json(chart, out);
-    else if (format == BAL_FORM_CSV)
-        bal_frontier_map_csv(chart, out);
+static void print_map(const struct bli_frontier_chart *chart, enum bli_form format, FILE *out) {
+    if (format == BLI_FORM_JSON)
+        bli_frontier_map_json(chart, out);
+    else if (format == BLI_FORM_CSV)
+        bli_frontier_map_csv(chart, out);
     else
-        bal_frontier_map_text(chart, bal_form_style(format), out);
+        bli_frontier_map_text(chart, bli_form_style(format), out);
 }
 
-static enum bal_code draw_map(const struct args *args, const struct bal_frontier_question *question,
-                              const struct bal_lab_options *lab, struct bal_asking *asking,
+static enum bal_code draw_map(const struct args *args, const struct bli_frontier_question *question,
+                              const struct bli_lab_options *lab, struct bli_asking *asking,
                               struct bal_error *err) {
     const unsigned count = isnan(args->points) ? 9 : (unsigned)args->points;
     const double low = isnan(args->low) ? 0.1 : args->low, high = isnan(args->high) ? 0.9 : args->high;
     double load[LOADS_MAX];
     for (unsigned i = 0; i < count; i++) /* 0.3 is to be 0.3 */
         load[i] = round(1e9 * (low + (high - low) * i / (count - 1))) / 1e9;
-    struct bal_frontier *frontier = malloc(count * sizeof *frontier);
-    enum bal_code code = frontier ? bal_frontier_map(question, load, count, lab, frontier, err)
+    struct bli_frontier *frontier = malloc(count * sizeof *frontier);
+    enum bal_code code = frontier ? bli_frontier_map(question, load, count, lab, frontier, err)
                                   : bal_fail(err, BAL_E_MEMORY, "not enough memory");
     const bool stopped = code == BAL_E_STOPPED;
-    const struct bal_frontier_chart chart = {question, load, frontier, count};
+    const struct bli_frontier_chart chart = {question, load, frontier, count};
     if (!code && args->common.figure)
-        code = bal_frontier_map_figure(&chart, args->common.figure, err);
+        code = bli_frontier_map_figure(&chart, args->common.figure, err);
     if (!code || stopped)
         print_map(&chart, args->common.format, asking->out);
     if (stopped)
@@ -122,14 +122,14 @@ static enum bal_code draw_map(const struct args *args, const struct bal_frontier
     return stopped ? BAL_OK : code;
 }
 
-static enum bal_code ask(void *request, struct bal_asking *asking, struct bal_error *err) {
+static enum bal_code ask(void *request, struct bli_asking *asking, struct bal_error *err) {
     const struct args *args = request;
-    const struct bal_request *common = &args->common;
+    const struct bli_request *common = &args->common;
     const bool ranged = !args->map; /* the range of a map is one of loads */
-    const struct bal_frontier_question question = {
+    const struct bli_frontier_question question = {
         .model = common->draft.c.model,
         .policy = common->policy[0],
-        .axis = args->constant ? BAL_FRONTIER_CONSTANT : BAL_FRONTIER_LOAD,
+        .axis = args->constant ? BLI_FRONTIER_CONSTANT : BLI_FRONTIER_LOAD,
         .engine = common->draft.c.run.engine,
         .low = ranged && !isnan(args->low) ? args->low : 0,
         .high = ranged && !isnan(args->high) ? args->high : 0,
@@ -139,18 +139,18 @@ static enum bal_code ask(void *request, struct bal_asking *asking, struct bal_er
         .longest = isnan(common->draft.time) ? 0 : common->draft.time,
         .seed = (uint64_t)common->seed,
     };
-    struct bal_doing doing;
-    const struct bal_lab_options lab = bal_asking_lab(asking, common, &doing);
+    struct bli_doing doing;
+    const struct bli_lab_options lab = bli_asking_lab(asking, common, &doing);
     return (args->map ? draw_map : find_frontier)(args, &question, &lab, asking, err);
 }
 
 /* Options that contradict each other. */
 static enum bal_code check(void *request, struct bal_error *err) {
     struct args *args = request;
-    struct bal_request *common = &args->common;
+    struct bli_request *common = &args->common;
     if (common->policies == 0)
         return bal_fail(err, BAL_E_MODEL, "stability: of which policy? Write ballast stability jiq");
-    const bool chain = bal_scheme_of(common->policy[0].policy) == BAL_SCHEME_GENERATED;
+    const bool chain = bli_scheme_of(common->policy[0].policy) == BLI_SCHEME_GENERATED;
     if (args->constant && !chain)
         return bal_fail(
             err, BAL_E_MODEL,
@@ -167,13 +167,13 @@ static enum bal_code check(void *request, struct bal_error *err) {
                                              : NULL;
     if (what)
         return bal_fail(err, BAL_E_MODEL, "%s", what);
-    if (bal_request_has(common, "load") && (args->map || !args->constant))
+    if (bli_request_has(common, "load") && (args->map || !args->constant))
         return bal_fail(err, BAL_E_MODEL, "--load: it is what is %s; leave it out",
                         args->map ? "varied" : "sought");
     if (!args->constant)
         common->draft.c.model.load = isnan(args->high) ? 0.5 : args->high;
-    bal_request_mark(common, "load");
-    return bal_request_check(common, err);
+    bli_request_mark(common, "load");
+    return bli_request_check(common, err);
 }
 
 static void init(void *request) {
@@ -182,13 +182,13 @@ static void init(void *request) {
     args->error = 0.01;
 }
 
-const struct bal_question_kind bal_question_stability = {
+const struct bli_question_kind bli_question_stability = {
     .name = "stability",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operand = "policy",
     .operands = 1,
-    .set_operand = bal_request_set_policy,
+    .set_operand = bli_request_set_policy,
     .size = sizeof(struct args),
     .init = init,
     .check = check,

@@ -62,7 +62,7 @@ static struct bal_policy policy_of(const char *name, const struct bal_param *pla
                                .is_consistent = is_consistent};
 }
 
-bool bal_caller_policies_begin(const struct bal_question_host *caller, bool *begun) {
+bool bli_caller_policies_begin(const struct bal_question_host *caller, bool *begun) {
     uint32_t count = 0;
     while (caller->policies && caller->policies[count])
         count++;
@@ -80,13 +80,13 @@ bool bal_caller_policies_begin(const struct bal_question_host *caller, bool *beg
                                                .whole = true,
                                                .help = "among those of the program"};
         policies[i].policy = policy_of(caller->policies[i], &policies[i].place);
-        added = bal_policy_add(&policies[i].policy);
+        added = bli_policy_add(&policies[i].policy);
     }
     return added;
 }
 
-void bal_caller_policies_end(void) {
-    bal_policy_remove_added();
+void bli_caller_policies_end(void) {
+    bli_policy_remove_added();
     free(policies);
     policies = NULL;
     asker = NULL;

@@ -9,7 +9,7 @@
 /* From now on this thread knows them by their names, and they are called in this thread alone. *begun: it
  * has some, and none of another question are known; then they are to be ended. Returns false without memory,
  * or when there are too many. */
-bool bal_caller_policies_begin(const struct bal_question_host *caller, bool *begun);
-void bal_caller_policies_end(void);
+bool bli_caller_policies_begin(const struct bal_question_host *caller, bool *begun);
+void bli_caller_policies_end(void);
 
 #endif

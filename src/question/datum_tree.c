@@ -41,9 +41,9 @@ static struct bal_datum *read_value(struct datum_reading *reading, const char *n
 
 static void read_parts(struct datum_reading *reading, struct bal_datum *value, bool named) {
     struct bal_datum **place = &value->first;
-    bal_json_reader_open(&reading->r, named ? '{' : '[');
-    while (named ? bal_json_reader_key(&reading->r, reading->room, (size_t)(reading->end - reading->room))
-                 : bal_json_reader_item(&reading->r)) {
+    bli_json_reader_open(&reading->r, named ? '{' : '[');
+    while (named ? bli_json_reader_key(&reading->r, reading->room, (size_t)(reading->end - reading->room))
+                 : bli_json_reader_item(&reading->r)) {
         *place = read_value(reading, named ? keep_text(reading) : "");
         place = &(*place)->next;
     }
@@ -52,37 +52,37 @@ static void read_parts(struct datum_reading *reading, struct bal_datum *value, b
 static struct bal_datum *read_value(struct datum_reading *reading, const char *name) {
     struct bal_datum *value = reading->free++;
     *value = (struct bal_datum){.name = name, .text = "", .number = NAN};
-    const char first = bal_json_reader_peek(&reading->r);
+    const char first = bli_json_reader_peek(&reading->r);
     if (first == '{' || first == '[') {
         value->kind = first == '{' ? BAL_DATUM_OBJECT : BAL_DATUM_LIST;
         read_parts(reading, value, first == '{');
     } else if (first == '"') {
         value->kind = BAL_DATUM_TEXT;
-        if (bal_json_reader_string(&reading->r, reading->room, (size_t)(reading->end - reading->room)))
+        if (bli_json_reader_string(&reading->r, reading->room, (size_t)(reading->end - reading->room)))
             value->text = keep_text(reading);
     } else if (first == '-') {
         value->kind = BAL_DATUM_NUMBER;
-        bal_json_reader_number(&reading->r, &value->number);
+        bli_json_reader_number(&reading->r, &value->number);
     } else if (first == 'n') {
-        bal_json_reader_null(&reading->r);
+        bli_json_reader_null(&reading->r);
     } else {
         value->kind = BAL_DATUM_BOOL;
-        bal_json_reader_bool(&reading->r, &value->is_true);
+        bli_json_reader_bool(&reading->r, &value->is_true);
     }
     return value;
 }
 
 /* A text and its end take no more room than they had with their quotes. */
-struct bal_datum *bal_datum_tree_new(const char *json, size_t size) {
+struct bal_datum *bli_datum_tree_new(const char *json, size_t size) {
     const size_t count = count_values(json, size);
     struct bal_datum *root = malloc(count * sizeof *root + size + 1);
     if (!root)
         return NULL;
     struct datum_reading reading = {.free = root, .room = (char *)(root + count)};
     reading.end = reading.room + size + 1;
-    bal_json_reader_init(&reading.r, json, size);
+    bli_json_reader_init(&reading.r, json, size);
     read_value(&reading, "");
-    if (bal_json_reader_end(&reading.r))
+    if (bli_json_reader_end(&reading.r))
         return root;
     free(root);
     return NULL;

@@ -6,6 +6,6 @@
 #include "ballast/question.h"
 
 /* Reads JSON of ours into one block, which the caller frees; NULL without memory, or if it is no JSON. */
-struct bal_datum *bal_datum_tree_new(const char *json, size_t size);
+struct bal_datum *bli_datum_tree_new(const char *json, size_t size);
 
 #endif

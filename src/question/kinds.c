@@ -2,6 +2,6 @@
 /* All kinds of questions. A program that asks fewer has a table of its own, and is linked with less. */
 #include "question/kind.h"
 
-const struct bal_question_kind *const bal_question_kinds[] = {
-    &bal_question_compare, &bal_question_replay,    &bal_question_cheapest, &bal_question_priority_share,
-    &bal_question_tune,    &bal_question_stability, &bal_question_fluid,    NULL};
+const struct bli_question_kind *const bli_question_kinds[] = {
+    &bli_question_compare, &bli_question_replay,    &bli_question_cheapest, &bli_question_priority_share,
+    &bli_question_tune,    &bli_question_stability, &bli_question_fluid,    NULL};

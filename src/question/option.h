@@ -10,90 +10,90 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct bal_field;
+struct bli_field;
 
-enum bal_option_group { BAL_NO_GROUP, BAL_MODEL_SETTINGS, BAL_RUN_SETTINGS };
+enum bli_option_group { BLI_NO_GROUP, BLI_MODEL_SETTINGS, BLI_RUN_SETTINGS };
 
-struct bal_option_range {
+struct bli_option_range {
     double low, high; /* both included */
     bool whole;
     const char *what; /* "a whole number from 1 to 1000" */
 };
 
-/* What is kept of a value that is only kept: the text, true for a flag, a number, an enum bal_form. */
-enum bal_option_kept { BAL_KEPT_NOT, BAL_KEPT_TEXT, BAL_KEPT_FLAG, BAL_KEPT_NUMBER, BAL_KEPT_FORM };
+/* What is kept of a value that is only kept: the text, true for a flag, a number, an enum bli_form. */
+enum bli_option_kept { BLI_KEPT_NOT, BLI_KEPT_TEXT, BLI_KEPT_FLAG, BLI_KEPT_NUMBER, BLI_KEPT_FORM };
 
 /* An option of its own, a setting, all settings of the model or of runs, or the subject of what follows. */
-struct bal_option {
+struct bli_option {
     const char *name;     /* without the dashes; NULL: that of the setting */
     const char *argument; /* shown in the help; NULL: a flag, value is "", or that of the setting */
     const char *help;     /* NULL: that of the setting; the default of a setting is added to it */
-    /* Reads the value; NULL where it is a setting's, or only kept: see BAL_STORES_TEXT. */
+    /* Reads the value; NULL where it is a setting's, or only kept: see BLI_STORES_TEXT. */
     enum bal_code (*set)(void *into, const char *value, struct bal_error *err);
-    /* NULL: none; its name as in bal_setting_find. It is read into a struct bal_request; where `set` is there
+    /* NULL: none; its name as in bli_setting_find. It is read into a struct bli_request; where `set` is there
      * too, this is another reader of the setting, of its own or of a group before it. */
     const char *setting;
     const char *default_value; /* of the setting, where the table has a default of its own; "": no default is
                                   printed */
-    enum bal_option_group group;
+    enum bli_option_group group;
     const char *subject;           /* of the rows behind it; of settings of a group it is their section */
     bool of_host;                  /* what becomes of the answer, which a question does not know */
-    enum bal_option_kept kept;     /* where there is no function `set` and no setting: this ... */
+    enum bli_option_kept kept;     /* where there is no function `set` and no setting: this ... */
     size_t offset;                 /* ... in a member of the request */
-    struct bal_option_range range; /* of a number */
-    const struct bal_field *field; /* the setting, once expanded */
+    struct bli_option_range range; /* of a number */
+    const struct bli_field *field; /* the setting, once expanded */
 };
 
 /* The end of a row whose value is only kept, in that member of a request of that type: `const char *`, bool,
- * double with its range, enum bal_form. */
-#define BAL_STORES(store, type, member, like)                                                                \
+ * double with its range, enum bli_form. */
+#define BLI_STORES(store, type, member, like)                                                                \
     .kept = (store), .offset = offsetof(type, member) + 0 * sizeof(1 ? &((type *)0)->member : (like))
-#define BAL_STORES_TEXT(type, member) BAL_STORES(BAL_KEPT_TEXT, type, member, (const char **)0)
-#define BAL_STORES_FLAG(type, member) BAL_STORES(BAL_KEPT_FLAG, type, member, (bool *)0)
-#define BAL_STORES_FORM(type, member) BAL_STORES(BAL_KEPT_FORM, type, member, (enum bal_form *)0)
-#define BAL_STORES_NUMBER(type, member, least, most, text)                                                   \
-    BAL_STORES(BAL_KEPT_NUMBER, type, member, (double *)0), .range = {(least), (most), false, (text)}
-#define BAL_STORES_WHOLE(type, member, least, most, text)                                                    \
-    BAL_STORES(BAL_KEPT_NUMBER, type, member, (double *)0), .range = {(least), (most), true, (text)}
+#define BLI_STORES_TEXT(type, member) BLI_STORES(BLI_KEPT_TEXT, type, member, (const char **)0)
+#define BLI_STORES_FLAG(type, member) BLI_STORES(BLI_KEPT_FLAG, type, member, (bool *)0)
+#define BLI_STORES_FORM(type, member) BLI_STORES(BLI_KEPT_FORM, type, member, (enum bli_form *)0)
+#define BLI_STORES_NUMBER(type, member, least, most, text)                                                   \
+    BLI_STORES(BLI_KEPT_NUMBER, type, member, (double *)0), .range = {(least), (most), false, (text)}
+#define BLI_STORES_WHOLE(type, member, least, most, text)                                                    \
+    BLI_STORES(BLI_KEPT_NUMBER, type, member, (double *)0), .range = {(least), (most), true, (text)}
 
 /* The options of a question or a command, one after the other: settings are looked up and groups of them
  * are expanded, once. */
-enum { BAL_OPTIONS_MAX = 128 };
-struct bal_options {
+enum { BLI_OPTIONS_MAX = 128 };
+struct bli_options {
     const char *of; /* its name */
     size_t count;
     const char *subject; /* of the row that is added next; NULL: none */
-    struct bal_option option[BAL_OPTIONS_MAX];
+    struct bli_option option[BLI_OPTIONS_MAX];
 };
-void bal_options_expand(struct bal_options *options, const char *of, const struct bal_option *row,
+void bli_options_expand(struct bli_options *options, const char *of, const struct bli_option *row,
                         size_t count);
 
 /* The head of the option i where help of many options has one: the subject that begins with it; "options" in
  * front of those without a subject; else NULL. */
-const char *bal_option_head(const struct bal_options *options, size_t i);
+const char *bli_option_head(const struct bli_options *options, size_t i);
 
 /* By its name, also one of earlier versions, which no help shows; NULL when there is none. */
-const struct bal_option *bal_option_find(const struct bal_options *options, const char *name, size_t length);
+const struct bli_option *bli_option_find(const struct bli_options *options, const char *name, size_t length);
 
 /* Reads the value into *into. */
-enum bal_code bal_option_set(const struct bal_option *option, const char *value, void *into,
+enum bal_code bli_option_set(const struct bli_option *option, const char *value, void *into,
                              struct bal_error *err);
 
 /* What the option means, in plain text with its default. */
-enum { BAL_OPTION_HELP = sizeof((struct bal_question_setting *)0)->help };
-void bal_option_help(const struct bal_option *option, char text[BAL_OPTION_HELP]);
+enum { BLI_OPTION_HELP = sizeof((struct bal_question_setting *)0)->help };
+void bli_option_help(const struct bli_option *option, char text[BLI_OPTION_HELP]);
 
 /* ---- values ---- */
 
-enum bal_code bal_option_number(const char *value, const struct bal_option_range *range, double *number,
+enum bal_code bli_option_number(const char *value, const struct bli_option_range *range, double *number,
                                 struct bal_error *err);
 
 /* How results are written. */
-enum bal_form { BAL_FORM_TEXT, BAL_FORM_CSV, BAL_FORM_JSON, BAL_FORM_MARKDOWN };
-enum bal_code bal_form_parse(const char *value, enum bal_form *form, struct bal_error *err);
+enum bli_form { BLI_FORM_TEXT, BLI_FORM_CSV, BLI_FORM_JSON, BLI_FORM_MARKDOWN };
+enum bal_code bli_form_parse(const char *value, enum bli_form *form, struct bal_error *err);
 /* How tables look in a form that people read. */
-static inline enum bal_table_style bal_form_style(enum bal_form form) {
-    return form == BAL_FORM_MARKDOWN ? BAL_TABLE_MARKDOWN : BAL_TABLE_RULED;
+static inline enum bli_table_style bli_form_style(enum bli_form form) {
+    return form == BLI_FORM_MARKDOWN ? BLI_TABLE_MARKDOWN : BLI_TABLE_RULED;
 }
 
 #endif

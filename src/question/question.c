@@ -20,9 +20,9 @@ struct answer_text {
 };
 
 struct bal_question {
-    const struct bal_question_kind *kind;
+    const struct bli_question_kind *kind;
     struct bal_question_host host;
-    struct bal_options options;
+    struct bli_options options;
     struct answer_text *texts; /* values of settings, which requests point to */
     bool checked, has_policies;
     void *request;
@@ -30,7 +30,7 @@ struct bal_question {
 
 struct bal_answer {
     enum bal_answer_kind kind;
-    struct bal_strbuf text;
+    struct bli_strbuf text;
     bool is_json;
     struct bal_datum *root; /* read when it is asked for */
 };
@@ -46,22 +46,22 @@ static const struct {
     const char *name, *now;
 } deprecated[] = {{"frontier", "stability"}, {"price", "cheapest"}, {"share", "priority-share"}};
 
-static const struct bal_question_kind *find_kind(const char *name, struct bal_nearest *nearest) {
+static const struct bli_question_kind *find_kind(const char *name, struct bli_nearest *nearest) {
     for (size_t i = 0; i < sizeof deprecated / sizeof *deprecated; i++)
         if (strcmp(deprecated[i].name, name) == 0)
             name = deprecated[i].now;
-    for (size_t i = 0; bal_question_kinds[i]; i++) {
-        if (strcmp(bal_question_kinds[i]->name, name) == 0)
-            return bal_question_kinds[i];
-        bal_nearest_offer(nearest, bal_question_kinds[i]->name);
+    for (size_t i = 0; bli_question_kinds[i]; i++) {
+        if (strcmp(bli_question_kinds[i]->name, name) == 0)
+            return bli_question_kinds[i];
+        bli_nearest_offer(nearest, bli_question_kinds[i]->name);
     }
     return NULL;
 }
 
 enum bal_code bal_question_new(const char *name, const struct bal_question_host *host,
                                struct bal_question **question, struct bal_error *err) {
-    struct bal_nearest nearest = {.text = name, .length = strlen(name)};
-    const struct bal_question_kind *kind = find_kind(name, &nearest);
+    struct bli_nearest nearest = {.text = name, .length = strlen(name)};
+    const struct bli_question_kind *kind = find_kind(name, &nearest);
     *question = NULL;
     if (!kind)
         return bal_fail(err, BAL_E_UNKNOWN, "unknown question '%.100s'%s%s%s", name,
@@ -77,12 +77,12 @@ enum bal_code bal_question_new(const char *name, const struct bal_question_host 
     *q = (struct bal_question){.kind = kind, .request = request};
     if (host)
         q->host = *host;
-    bal_options_expand(&q->options, kind->name, kind->options, kind->option_count);
-    bal_request_init(request, &q->options);
-    ((struct bal_request *)request)->format = BAL_FORM_JSON;
+    bli_options_expand(&q->options, kind->name, kind->options, kind->option_count);
+    bli_request_init(request, &q->options);
+    ((struct bli_request *)request)->format = BLI_FORM_JSON;
     if (kind->init)
         kind->init(request);
-    if (!q->host.policies || bal_caller_policies_begin(&q->host, &q->has_policies)) {
+    if (!q->host.policies || bli_caller_policies_begin(&q->host, &q->has_policies)) {
         *question = q;
         return BAL_OK;
     }
@@ -94,7 +94,7 @@ void bal_question_free(struct bal_question *question) {
     if (!question)
         return;
     if (question->has_policies)
-        bal_caller_policies_end();
+        bli_caller_policies_end();
     if (question->kind->fini)
         question->kind->fini(question->request);
     for (struct answer_text *text = question->texts, *next; text; text = next) {
@@ -105,11 +105,11 @@ void bal_question_free(struct bal_question *question) {
     free(question);
 }
 
-void *bal_question_request(struct bal_question *question) {
+void *bli_question_request(struct bal_question *question) {
     return question->request;
 }
 
-const struct bal_question_kind *bal_question_kind(const struct bal_question *question) {
+const struct bli_question_kind *bli_question_kind(const struct bal_question *question) {
     return question->kind;
 }
 
@@ -127,11 +127,11 @@ static const char *keep(struct bal_question *question, const char *value) {
 
 static enum bal_code fail_unknown(const struct bal_question *question, const char *name, const char *value,
                                   struct bal_error *err) {
-    struct bal_nearest nearest = {.text = name, .length = strlen(name)};
+    struct bli_nearest nearest = {.text = name, .length = strlen(name)};
     char given[101];
     snprintf(given, sizeof given, "--%s%s%s", name, *value ? "=" : "", value);
     for (size_t i = 0; i < question->options.count; i++)
-        bal_nearest_offer(&nearest, question->options.option[i].name);
+        bli_nearest_offer(&nearest, question->options.option[i].name);
     if (nearest.name)
         return bal_fail(err, BAL_E_UNKNOWN, "%s: unknown option '%s'; did you mean '--%s'?",
                         question->kind->name, given, nearest.name);
@@ -141,8 +141,8 @@ static enum bal_code fail_unknown(const struct bal_question *question, const cha
 
 static enum bal_code set_setting(struct bal_question *question, const char *name, const char *value,
                                  struct bal_error *err) {
-    const struct bal_question_kind *kind = question->kind;
-    const struct bal_option *option = bal_option_find(&question->options, name, strlen(name));
+    const struct bli_question_kind *kind = question->kind;
+    const struct bli_option *option = bli_option_find(&question->options, name, strlen(name));
     const bool operand = !option && kind->operand && strcmp(name, kind->operand) == 0;
     if (!operand && (!option || option->of_host))
         return fail_unknown(question, name, value, err);
@@ -155,7 +155,7 @@ static enum bal_code set_setting(struct bal_question *question, const char *name
         return bal_fail(err, BAL_E_SYNTAX, "--%s: takes no value, but '%.100s' was given", option->name,
                         value);
     struct bal_error why = {0};
-    const enum bal_code code = bal_option_set(option, kept, question->request, &why);
+    const enum bal_code code = bli_option_set(option, kept, question->request, &why);
     return code ? bal_fail(err, code, "--%s%s%.200s: %s", option->name, option->argument ? " " : "", kept,
                            why.text)
                 : BAL_OK;
@@ -164,15 +164,15 @@ static enum bal_code set_setting(struct bal_question *question, const char *name
 /* The program that asks may have a locale in which numbers have a comma. */
 enum bal_code bal_question_set(struct bal_question *question, const char *name, const char *value,
                                struct bal_error *err) {
-    const struct bal_locale_swap swap = bal_locale_enter_c();
+    const struct bli_locale_swap swap = bli_locale_enter_c();
     const enum bal_code code = set_setting(question, name, value, err);
-    bal_locale_leave(swap);
+    bli_locale_leave(swap);
     return code;
 }
 
 bool bal_question_setting_at(const struct bal_question *question, size_t i,
                              struct bal_question_setting *setting) {
-    const struct bal_options *options = &question->options;
+    const struct bli_options *options = &question->options;
     size_t at = 0;
     while (at < options->count && (options->option[at].of_host || i-- > 0))
         at++;
@@ -180,27 +180,27 @@ bool bal_question_setting_at(const struct bal_question *question, size_t i,
         return false;
     setting->name = options->option[at].name;
     setting->argument = options->option[at].argument;
-    const struct bal_locale_swap swap = bal_locale_enter_c();
-    bal_option_help(&options->option[at], setting->help);
-    bal_locale_leave(swap);
+    const struct bli_locale_swap swap = bli_locale_enter_c();
+    bli_option_help(&options->option[at], setting->help);
+    bli_locale_leave(swap);
     return true;
 }
 
 /* ---- asking it ---- */
 
 enum bal_code bal_question_check(struct bal_question *question, struct bal_error *err) {
-    const struct bal_locale_swap swap = bal_locale_enter_c();
+    const struct bli_locale_swap swap = bli_locale_enter_c();
     const enum bal_code code = question->checked ? BAL_OK : question->kind->check(question->request, err);
-    bal_locale_leave(swap);
+    bli_locale_leave(swap);
     question->checked = !code;
     return code;
 }
 
 /* Text without bytes that would confuse a terminal. */
 static enum bal_code finish(struct bal_answer *answer, struct bal_error *err) {
-    if (!bal_strbuf_close(&answer->text) || bal_memory_is_lost())
+    if (!bli_strbuf_close(&answer->text) || bli_memory_is_lost())
         return fail_memory(err);
-    answer->text.size = bal_utf8_tame(answer->text.text, "\n\t");
+    answer->text.size = bli_utf8_tame(answer->text.text, "\n\t");
     return BAL_OK;
 }
 
@@ -211,16 +211,16 @@ enum bal_code bal_question_run(struct bal_question *question, struct bal_answer 
     if (code)
         return code;
     struct bal_answer *a = calloc(1, sizeof *a);
-    if (!a || !bal_strbuf_open(&a->text)) {
+    if (!a || !bli_strbuf_open(&a->text)) {
         free(a);
         return fail_memory(err);
     }
-    struct bal_asking asking = {.host = &question->host, .out = a->text.stream};
-    const struct bal_locale_swap swap = bal_locale_enter_c();
+    struct bli_asking asking = {.host = &question->host, .out = a->text.stream};
+    const struct bli_locale_swap swap = bli_locale_enter_c();
     code = question->kind->ask(question->request, &asking, err);
-    bal_locale_leave(swap);
+    bli_locale_leave(swap);
     a->kind = asking.kind;
-    a->is_json = ((const struct bal_request *)question->request)->format == BAL_FORM_JSON;
+    a->is_json = ((const struct bli_request *)question->request)->format == BLI_FORM_JSON;
     if (!code)
         code = finish(a, err);
     if (code)
@@ -233,7 +233,7 @@ enum bal_code bal_question_run(struct bal_question *question, struct bal_answer 
 void bal_answer_free(struct bal_answer *answer) {
     if (!answer)
         return;
-    bal_strbuf_discard(&answer->text);
+    bli_strbuf_discard(&answer->text);
     free(answer->root);
     free(answer);
 }
@@ -250,39 +250,39 @@ const char *bal_answer_text(const struct bal_answer *answer, size_t *size) {
 
 const struct bal_datum *bal_answer_root(struct bal_answer *answer) {
     if (answer->is_json && !answer->root)
-        answer->root = bal_datum_tree_new(answer->text.text, answer->text.size);
+        answer->root = bli_datum_tree_new(answer->text.text, answer->text.size);
     return answer->root;
 }
 
 /* ---- what kinds tell the host ---- */
 
-const char bal_cut_short_text[] =
+const char bli_cut_short_text[] =
     "interrupted: these results are cut short and come from the replications that were complete";
 
-static void vwarn(const struct bal_asking *asking, bool of_answer, const char *format, va_list args) {
+static void vwarn(const struct bli_asking *asking, bool of_answer, const char *format, va_list args) {
     if (!asking->host->warn)
         return;
     char text[4096];
     vsnprintf(text, sizeof text, format, args);
-    bal_utf8_tame(text, "");
+    bli_utf8_tame(text, "");
     asking->host->warn(asking->host->context, text, of_answer);
 }
 
-void bal_asking_warn(const struct bal_asking *asking, const char *format, ...) {
+void bli_asking_warn(const struct bli_asking *asking, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vwarn(asking, false, format, args);
     va_end(args);
 }
 
-void bal_asking_warn_answer(const struct bal_asking *asking, const char *format, ...) {
+void bli_asking_warn_answer(const struct bli_asking *asking, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vwarn(asking, true, format, args);
     va_end(args);
 }
 
-void bal_asking_cut_short(struct bal_asking *asking, const char *format, ...) {
+void bli_asking_cut_short(struct bli_asking *asking, const char *format, ...) {
     va_list args;
     va_start(args, format);
     vwarn(asking, true, format, args);
@@ -290,28 +290,28 @@ void bal_asking_cut_short(struct bal_asking *asking, const char *format, ...) {
     asking->kind = BAL_ANSWER_CUT_SHORT;
 }
 
-bool bal_asking_is_stopped(const struct bal_asking *asking) {
+bool bli_asking_is_stopped(const struct bli_asking *asking) {
     return asking->host->stop && *asking->host->stop;
 }
 
-struct bal_doing bal_doing_start(const struct bal_asking *asking, const char *what) {
-    struct bal_doing doing = {asking->host, what};
-    bal_doing_show(&doing, 0);
+struct bli_doing bli_doing_start(const struct bli_asking *asking, const char *what) {
+    struct bli_doing doing = {asking->host, what};
+    bli_doing_show(&doing, 0);
     return doing;
 }
 
-void bal_doing_show(void *context, double part) {
-    const struct bal_doing *doing = context;
+void bli_doing_show(void *context, double part) {
+    const struct bli_doing *doing = context;
     if (doing->host->progress)
         doing->host->progress(doing->host->context, doing->what, part > 0 ? part < 1 ? part : 1 : 0);
 }
 
-struct bal_lab_options bal_asking_lab(const struct bal_asking *asking, const struct bal_request *request,
-                                      struct bal_doing *doing) {
-    *doing = bal_doing_start(asking, NULL);
-    return (struct bal_lab_options){.threads = (unsigned)request->threads,
+struct bli_lab_options bli_asking_lab(const struct bli_asking *asking, const struct bli_request *request,
+                                      struct bli_doing *doing) {
+    *doing = bli_doing_start(asking, NULL);
+    return (struct bli_lab_options){.threads = (unsigned)request->threads,
                                     .max_replications = (unsigned)request->draft.most,
                                     .stop = asking->host->stop,
-                                    .progress = bal_doing_show,
+                                    .progress = bli_doing_show,
                                     .progress_context = doing};
 }

@@ -17,109 +17,109 @@ static enum bal_code set_field(const char **field, const char *value, struct bal
     return BAL_OK;
 }
 
-enum bal_code bal_request_set_service_field(void *into, const char *value, struct bal_error *err) {
-    return set_field(&((struct bal_log_request *)into)->log.service, value, err);
+enum bal_code bli_request_set_service_field(void *into, const char *value, struct bal_error *err) {
+    return set_field(&((struct bli_log_request *)into)->log.service, value, err);
 }
 
-enum bal_code bal_request_set_time_field(void *into, const char *value, struct bal_error *err) {
-    return set_field(&((struct bal_log_request *)into)->log.time, value, err);
+enum bal_code bli_request_set_time_field(void *into, const char *value, struct bal_error *err) {
+    return set_field(&((struct bli_log_request *)into)->log.time, value, err);
 }
 
-enum bal_code bal_request_set_server_field(void *into, const char *value, struct bal_error *err) {
-    return set_field(&((struct bal_log_request *)into)->log.server, value, err);
+enum bal_code bli_request_set_server_field(void *into, const char *value, struct bal_error *err) {
+    return set_field(&((struct bli_log_request *)into)->log.server, value, err);
 }
 
-enum bal_code bal_request_set_waiting(void *into, const char *value, struct bal_error *err) {
+enum bal_code bli_request_set_waiting(void *into, const char *value, struct bal_error *err) {
     const bool keep = strcmp(value, "keep") == 0;
     if (!keep && strcmp(value, "remove") != 0)
         return bal_fail(err, BAL_E_SYNTAX, "write remove or keep");
-    ((struct bal_log_request *)into)->keep_waiting = keep;
+    ((struct bli_log_request *)into)->keep_waiting = keep;
     return BAL_OK;
 }
 
-enum bal_code bal_request_set_log_path(void *into, const char *value, struct bal_error *err) {
+enum bal_code bli_request_set_log_path(void *into, const char *value, struct bal_error *err) {
     if (*value == 0)
         return bal_fail(err, BAL_E_SYNTAX, "an empty pattern matches everything; write one such as '^/api/'");
-    ((struct bal_log_request *)into)->log.path = value;
+    ((struct bli_log_request *)into)->log.path = value;
     return BAL_OK;
 }
 
-enum bal_code bal_request_set_high_pattern(void *into, const char *value, struct bal_error *err) {
+enum bal_code bli_request_set_high_pattern(void *into, const char *value, struct bal_error *err) {
     if (*value == 0)
         return bal_fail(err, BAL_E_SYNTAX,
                         "an empty pattern matches everything; write one such as '^/checkout'");
-    ((struct bal_log_request *)into)->log.high_pattern = value;
+    ((struct bli_log_request *)into)->log.high_pattern = value;
     return BAL_OK;
 }
 
-enum bal_code bal_request_set_high_field(void *into, const char *value, struct bal_error *err) {
-    return set_field(&((struct bal_log_request *)into)->log.high_field, value, err);
+enum bal_code bli_request_set_high_field(void *into, const char *value, struct bal_error *err) {
+    return set_field(&((struct bli_log_request *)into)->log.high_field, value, err);
 }
 
-enum bal_code bal_request_set_log_speeds(void *into, const char *value, struct bal_error *err) {
-    struct bal_log_request *request = into;
+enum bal_code bli_request_set_log_speeds(void *into, const char *value, struct bal_error *err) {
+    struct bli_log_request *request = into;
     request->find_speeds = strcmp(value, "find") == 0;
     if (request->find_speeds)
         return BAL_OK;
-    const enum bal_code code = bal_request_set(&request->common, bal_setting_find("speeds"), value, err);
+    const enum bal_code code = bli_request_set(&request->common, bli_setting_find("speeds"), value, err);
     if (!code)
-        bal_request_mark(&request->common, "speeds");
+        bli_request_mark(&request->common, "speeds");
     return code;
 }
 
 /* A length of time with its unit, which is then always the same, or a law in seconds. */
-static enum bal_code set_timer(const char *value, struct bal_dist *dist, struct bal_error *err) {
+static enum bal_code set_timer(const char *value, struct bli_dist *dist, struct bal_error *err) {
     if (strchr("0123456789.", value[0]) == NULL)
-        return bal_dist_parse(value, dist, err);
+        return bli_dist_parse(value, dist, err);
     double seconds = 0;
-    const enum bal_code code = bal_duration_parse(value, &seconds, err);
+    const enum bal_code code = bli_duration_parse(value, &seconds, err);
     if (code)
         return code;
     if (!(seconds >= 1e-9 && seconds <= 1e9))
         return bal_fail(err, BAL_E_RANGE, "not a length of time from 1ns to 1e9s");
-    bal_dist_parse("det", dist, NULL);
-    bal_dist_scale(dist, seconds);
+    bli_dist_parse("det", dist, NULL);
+    bli_dist_scale(dist, seconds);
     return BAL_OK;
 }
 
-static struct bal_model *model_of(void *into) {
-    return &((struct bal_log_request *)into)->common.draft.c.model;
+static struct bli_model *model_of(void *into) {
+    return &((struct bli_log_request *)into)->common.draft.c.model;
 }
 
-enum bal_code bal_request_set_standby(void *into, const char *value, struct bal_error *err) {
+enum bal_code bli_request_set_standby(void *into, const char *value, struct bal_error *err) {
     return set_timer(value, &model_of(into)->standby, err);
 }
 
-enum bal_code bal_request_set_setup(void *into, const char *value, struct bal_error *err) {
+enum bal_code bli_request_set_setup(void *into, const char *value, struct bal_error *err) {
     return set_timer(value, &model_of(into)->setup, err);
 }
 
 /* For a pipe the total is unknown: the bar stays empty. */
 static void show_part(void *doing, double part) {
-    bal_doing_show(doing, isnan(part) ? 0 : part);
+    bli_doing_show(doing, isnan(part) ? 0 : part);
 }
 
-static uint32_t slots_given(const struct bal_log_request *request) {
-    return bal_request_has(&request->common, "slots") ? request->common.draft.c.model.slots : 0;
+static uint32_t slots_given(const struct bli_log_request *request) {
+    return bli_request_has(&request->common, "slots") ? request->common.draft.c.model.slots : 0;
 }
 
 /* Do the times of all files contain service only? */
-static bool is_service(const struct bal_log_summary *summary) {
+static bool is_service(const struct bli_log_summary *summary) {
     bool service = true;
     for (size_t i = 0; i < summary->files; i++)
         service =
-            service && (summary->file[i].jobs == 0 || summary->file[i].covers == BAL_LOG_COVERS_SERVICE);
+            service && (summary->file[i].jobs == 0 || summary->file[i].covers == BLI_LOG_COVERS_SERVICE);
     return service;
 }
 
-static const char *server_field(const struct bal_log_summary *summary) {
+static const char *server_field(const struct bli_log_summary *summary) {
     for (size_t i = 0; i < summary->files; i++)
         if (*summary->file[i].server)
             return summary->file[i].server;
     return "";
 }
 
-static const char *perhaps_server_field(const struct bal_log_summary *summary) {
+static const char *perhaps_server_field(const struct bli_log_summary *summary) {
     for (size_t i = 0; i < summary->files; i++)
         if (*summary->file[i].perhaps)
             return summary->file[i].perhaps;
@@ -127,55 +127,55 @@ static const char *perhaps_server_field(const struct bal_log_summary *summary) {
 }
 
 /* What the fleet is, or what the log says. */
-static enum bal_code choose_speeds(const struct bal_log_request *request, const struct bal_asking *asking,
-                                   struct bal_logs *logs, struct bal_error *err) {
-    struct bal_speeds_recovery *s = &logs->speeds;
-    const struct bal_model *model = &request->common.draft.c.model;
+static enum bal_code choose_speeds(const struct bli_log_request *request, const struct bli_asking *asking,
+                                   struct bli_logs *logs, struct bal_error *err) {
+    struct bli_speeds_recovery *s = &logs->speeds;
+    const struct bli_model *model = &request->common.draft.c.model;
     s->found = request->find_speeds;
     if (s->found) {
-        const enum bal_code code = bal_speeds_fit(logs->trace, asking->host->stop, &s->fit, err);
+        const enum bal_code code = bli_speeds_fit(logs->trace, asking->host->stop, &s->fit, err);
         s->speeds = s->fit.candidate[s->fit.best].speeds;
         s->slots = s->fit.candidate[s->fit.best].slots;
         return code;
     }
     s->speeds = model->speeds;
     s->slots =
-        !bal_request_has(&request->common, "slots") || model->slots == BAL_SLOTS_ALL ? 0 : model->slots;
+        !bli_request_has(&request->common, "slots") || model->slots == BLI_SLOTS_ALL ? 0 : model->slots;
     return BAL_OK;
 }
 
 /* What is left to say when works stand in place of times. */
-static enum bal_code describe_works(struct bal_logs *logs, struct bal_error *err) {
-    struct bal_recovery *r = &logs->recovery;
-    struct bal_histogram *sizes = calloc(1, sizeof *sizes);
-    struct bal_trace_cursor *cursor = NULL;
-    struct bal_trace_job job;
-    const double mean = bal_trace_info(logs->trace)->size_mean;
-    enum bal_code code = sizes ? bal_trace_cursor_new(logs->trace, &cursor, err)
+static enum bal_code describe_works(struct bli_logs *logs, struct bal_error *err) {
+    struct bli_recovery *r = &logs->recovery;
+    struct bli_histogram *sizes = calloc(1, sizeof *sizes);
+    struct bli_trace_cursor *cursor = NULL;
+    struct bli_trace_job job;
+    const double mean = bli_trace_info(logs->trace)->size_mean;
+    enum bal_code code = sizes ? bli_trace_cursor_new(logs->trace, &cursor, err)
                                : bal_fail(err, BAL_E_MEMORY, "not enough memory");
-    while (!code && !(code = bal_trace_next(cursor, &job, err)) && job.size > 0)
-        bal_histogram_add(sizes, (double)job.size * 1e-9 / mean);
+    while (!code && !(code = bli_trace_next(cursor, &job, err)) && job.size > 0)
+        bli_histogram_add(sizes, (double)job.size * 1e-9 / mean);
     if (!code) {
-        r->times = r->servers > 0 ? BAL_TIMES_SHARED : BAL_TIMES_SERVICE; /* as --speeds says */
+        r->times = r->servers > 0 ? BLI_TIMES_SHARED : BLI_TIMES_SERVICE; /* as --speeds says */
         r->service_mean = mean;
-        r->service_p99 = mean * bal_histogram_quantile(sizes, 0.99);
-        r->share = (struct bal_estimate){1 - mean / r->logged_mean, NAN};
+        r->service_p99 = mean * bli_histogram_quantile(sizes, 0.99);
+        r->share = (struct bli_estimate){1 - mean / r->logged_mean, NAN};
         r->slots = logs->speeds.slots;
         r->slots_open = false;
     }
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
     free(sizes);
     return code;
 }
 
 /* From times at servers to works at speeds that depend on the number in service. */
-static enum bal_code recover_works(const struct bal_log_request *request, const struct bal_asking *asking,
-                                   struct bal_logs *logs, struct bal_error *err) {
-    const struct bal_recover_options options = {.step = logs->summary.resolution,
+static enum bal_code recover_works(const struct bli_log_request *request, const struct bli_asking *asking,
+                                   struct bli_logs *logs, struct bal_error *err) {
+    const struct bli_recover_options options = {.step = logs->summary.resolution,
                                                 .length_step = logs->summary.step,
                                                 .keep = true,
                                                 .stop = asking->host->stop};
-    struct bal_trace *works = NULL, *kept = NULL;
+    struct bli_trace *works = NULL, *kept = NULL;
     if (logs->summary.spread)
         return bal_fail(
             err, BAL_E_MODEL,
@@ -183,18 +183,18 @@ static enum bal_code recover_works(const struct bal_log_request *request, const 
             "together; log milliseconds ($msec in nginx)");
     enum bal_code code = choose_speeds(request, asking, logs, err);
     if (!code)
-        code = bal_speeds_recover(logs->trace, &logs->speeds.speeds, logs->speeds.slots, asking->host->stop,
+        code = bli_speeds_recover(logs->trace, &logs->speeds.speeds, logs->speeds.slots, asking->host->stop,
                                   &works, err);
     if (!code)
-        code = bal_recover(logs->trace, &options, &kept, &logs->recovery, err);
-    bal_trace_free(kept);
+        code = bli_recover(logs->trace, &options, &kept, &logs->recovery, err);
+    bli_trace_free(kept);
     if (code) {
-        bal_trace_free(works);
+        bli_trace_free(works);
         return code;
     }
-    bal_trace_free(logs->trace);
+    bli_trace_free(logs->trace);
     logs->trace = works;
-    logs->times = (struct bal_recovery_report){.recovery = &logs->recovery,
+    logs->times = (struct bli_recovery_report){.recovery = &logs->recovery,
                                                .field = server_field(&logs->summary),
                                                .perhaps = "",
                                                .works = &logs->speeds};
@@ -202,23 +202,23 @@ static enum bal_code recover_works(const struct bal_log_request *request, const 
 }
 
 /* From times at servers to service times; the trace is exchanged for another. */
-static enum bal_code recover_service_times(const struct bal_log_request *request,
-                                           const struct bal_asking *asking, struct bal_logs *logs,
+static enum bal_code recover_service_times(const struct bli_log_request *request,
+                                           const struct bli_asking *asking, struct bli_logs *logs,
                                            struct bal_error *err) {
-    const struct bal_recover_options options = {.slots = slots_given(request),
-                                                .told_slots = bal_log_slots(&logs->summary),
+    const struct bli_recover_options options = {.slots = slots_given(request),
+                                                .told_slots = bli_log_slots(&logs->summary),
                                                 .step = logs->summary.resolution,
                                                 .length_step = logs->summary.step,
                                                 .service = is_service(&logs->summary),
                                                 .keep = request->keep_waiting,
                                                 .stop = asking->host->stop};
-    struct bal_trace *recovered;
-    const enum bal_code code = bal_recover(logs->trace, &options, &recovered, &logs->recovery, err);
+    struct bli_trace *recovered;
+    const enum bal_code code = bli_recover(logs->trace, &options, &recovered, &logs->recovery, err);
     if (recovered) {
-        bal_trace_free(logs->trace);
+        bli_trace_free(logs->trace);
         logs->trace = recovered;
     }
-    logs->times = (struct bal_recovery_report){.recovery = &logs->recovery,
+    logs->times = (struct bli_recovery_report){.recovery = &logs->recovery,
                                                .field = server_field(&logs->summary),
                                                .perhaps = perhaps_server_field(&logs->summary),
                                                .slots_given = options.slots,
@@ -227,28 +227,28 @@ static enum bal_code recover_service_times(const struct bal_log_request *request
     return code;
 }
 
-static enum bal_code read_all(const struct bal_log_request *request, const char *const *paths, size_t count,
-                              const struct bal_asking *asking, struct bal_logs *logs, struct bal_error *err) {
-    struct bal_doing doing = bal_doing_start(asking, "reading");
-    struct bal_log_options options = request->log;
+static enum bal_code read_all(const struct bli_log_request *request, const char *const *paths, size_t count,
+                              const struct bli_asking *asking, struct bli_logs *logs, struct bal_error *err) {
+    struct bli_doing doing = bli_doing_start(asking, "reading");
+    struct bli_log_options options = request->log;
     options.seed = (uint64_t)request->common.seed;
     options.servers = logs->servers;
     options.requests = logs->requests;
-    options.take = bal_recover_take;
+    options.take = bli_recover_take;
     options.take_context = logs->trace;
     options.stop = asking->host->stop;
     options.progress = show_part;
     options.progress_context = &doing;
-    enum bal_code code = bal_log_read(paths, count, &options, &logs->summary, err);
+    enum bal_code code = bli_log_read(paths, count, &options, &logs->summary, err);
     if (!code) {
         doing.what = "sorting";
-        bal_doing_show(&doing, 1);
-        code = bal_trace_finish(logs->trace, asking->host->stop, err);
+        bli_doing_show(&doing, 1);
+        code = bli_trace_finish(logs->trace, asking->host->stop, err);
     }
     if (!code) {
         doing.what = "looking for waiting";
-        bal_doing_show(&doing, 1);
-        code = request->find_speeds || bal_request_has(&request->common, "speeds")
+        bli_doing_show(&doing, 1);
+        code = request->find_speeds || bli_request_has(&request->common, "speeds")
                    ? recover_works(request, asking, logs, err)
                    : recover_service_times(request, asking, logs, err);
     }
@@ -256,36 +256,36 @@ static enum bal_code read_all(const struct bal_log_request *request, const char 
 }
 
 /* Every line was skipped: names the most common reason, with the first line as an example. */
-static enum bal_code fail_without_jobs(const struct bal_log_summary *summary, struct bal_error *err) {
+static enum bal_code fail_without_jobs(const struct bli_log_summary *summary, struct bal_error *err) {
     const enum bal_code code = BAL_E_MODEL;
     if (summary->filtered > 0)
         return bal_fail(err, code,
                         "no job of these logs is left: %llu are left out by --from, --to, --path or --status",
                         (unsigned long long)summary->filtered);
     unsigned most = 0;
-    for (unsigned i = 1; i < BAL_LOG_REASON_COUNT; i++)
+    for (unsigned i = 1; i < BLI_LOG_REASON_COUNT; i++)
         if (summary->skipped[i] > summary->skipped[most])
             most = i;
     if (summary->skipped[most] == 0)
         return bal_fail(err, code, "there is no line in these logs");
     const unsigned long long skipped = summary->skipped[most];
     for (size_t i = 0; i < summary->examples; i++) {
-        const struct bal_log_example *example = &summary->example[i];
+        const struct bli_log_example *example = &summary->example[i];
         if (example->reason == most)
             return bal_fail(err, code,
                             "no line of these logs gives a job; %llu skipped (%s), the first being %s:%llu: "
                             "%s; see --log-format, --time-field and --service-field",
-                            skipped, bal_log_reason_text[most], example->file,
+                            skipped, bli_log_reason_text[most], example->file,
                             (unsigned long long)example->line, example->text);
     }
     return bal_fail(err, code, "no line of these logs gives a job; %llu skipped (%s)", skipped,
-                    bal_log_reason_text[most]);
+                    bli_log_reason_text[most]);
 }
 
-enum bal_code bal_check_not_logs(const char *option, const char *path, const char *const *logs, size_t count,
+enum bal_code bli_check_not_logs(const char *option, const char *path, const char *const *logs, size_t count,
                                  struct bal_error *err) {
     for (size_t i = 0; path && i < count; i++)
-        if (bal_file_is_same(path, strcmp(logs[i], "-") == 0 ? "/dev/stdin" : logs[i]))
+        if (bli_file_is_same(path, strcmp(logs[i], "-") == 0 ? "/dev/stdin" : logs[i]))
             return bal_fail(err, BAL_E_IO, "%s %s: that is one of the logs; choose another place", option,
                             path);
     return BAL_OK;
@@ -300,61 +300,61 @@ static bool has_stdin_twice(const char *const *paths, size_t count) {
 }
 
 /* A pattern that matches all jobs or none is probably a mistake. */
-static void warn_of_pattern(const struct bal_asking *asking, const char *pattern,
-                            const struct bal_trace_info *info) {
+static void warn_of_pattern(const struct bli_asking *asking, const char *pattern,
+                            const struct bli_trace_info *info) {
     if (pattern && (info->high == 0 || info->high == info->jobs))
-        bal_asking_warn(asking, "--high %s: %s job matches", pattern, info->high == 0 ? "no" : "every");
+        bli_asking_warn(asking, "--high %s: %s job matches", pattern, info->high == 0 ? "no" : "every");
 }
 
-static void warn_of_same(const struct bal_asking *asking, const struct bal_log_summary *summary) {
+static void warn_of_same(const struct bli_asking *asking, const struct bli_log_summary *summary) {
     for (size_t i = 0; i < summary->files; i++)
         if (summary->file[i].same > 0)
-            bal_asking_warn(asking, "%s has the same jobs as %s: they count twice", summary->file[i].path,
+            bli_asking_warn(asking, "%s has the same jobs as %s: they count twice", summary->file[i].path,
                             summary->file[summary->file[i].same - 1].path);
 }
 
 /* Warns if times contain more than service: the results are then less reliable. */
-static void warn_of_waiting(const struct bal_asking *asking, const struct bal_recovery *recovery) {
+static void warn_of_waiting(const struct bli_asking *asking, const struct bli_recovery *recovery) {
     const double large = 0.2;
-    if (recovery->times == BAL_TIMES_LIGHT && recovery->share.mean > large)
-        bal_asking_warn(asking,
+    if (recovery->times == BLI_TIMES_LIGHT && recovery->share.mean > large)
+        bli_asking_warn(asking,
                         "%.0f %% of the logged time or more looks like waiting, and no server is named: "
                         "service times are "
                         "estimated from the lightly loaded part of the log; see 'waiting' in the head",
                         100 * recovery->share.mean);
-    if (recovery->times == BAL_TIMES_WAITING)
-        bal_asking_warn(asking,
+    if (recovery->times == BLI_TIMES_WAITING)
+        bli_asking_warn(asking,
                         "service times include waiting, %.0f %% of them, and so every number is too large",
                         100 * recovery->share.mean);
 }
 
-void bal_logs_fini(struct bal_logs *logs) {
-    bal_trace_free(logs->trace);
-    bal_log_summary_fini(&logs->summary);
-    bal_log_servers_free(logs->servers);
-    bal_log_servers_free(logs->requests);
-    *logs = (struct bal_logs){0};
+void bli_logs_fini(struct bli_logs *logs) {
+    bli_trace_free(logs->trace);
+    bli_log_summary_fini(&logs->summary);
+    bli_log_servers_free(logs->servers);
+    bli_log_servers_free(logs->requests);
+    *logs = (struct bli_logs){0};
 }
 
-enum bal_code bal_read_logs(const struct bal_log_request *request, const char *const *paths, size_t count,
-                            const struct bal_asking *asking, struct bal_logs *logs, struct bal_error *err) {
-    *logs = (struct bal_logs){0};
+enum bal_code bli_read_logs(const struct bli_log_request *request, const char *const *paths, size_t count,
+                            const struct bli_asking *asking, struct bli_logs *logs, struct bal_error *err) {
+    *logs = (struct bli_logs){0};
     if (count == 0)
         return bal_fail(err, BAL_E_MODEL, "which log? name one or more files, or - for standard input");
     if (has_stdin_twice(paths, count))
         return bal_fail(err, BAL_E_MODEL, "- is standard input, which can be read only once");
     if (request->log.high_field && !request->log.high_pattern)
         return bal_fail(err, BAL_E_MODEL, "--high-field: which values are high? add --high PATTERN");
-    enum bal_code code = bal_trace_new(NULL, &logs->trace, err);
+    enum bal_code code = bli_trace_new(NULL, &logs->trace, err);
     if (!code)
-        code = bal_log_servers_new(&logs->servers, err);
+        code = bli_log_servers_new(&logs->servers, err);
     if (!code && request->requests)
-        code = bal_log_requests_new(&logs->requests, err);
+        code = bli_log_requests_new(&logs->requests, err);
     if (!code)
         code = read_all(request, paths, count, asking, logs, err);
     if (code)
         return code == BAL_E_MODEL && logs->summary.jobs == 0 ? fail_without_jobs(&logs->summary, err) : code;
-    warn_of_pattern(asking, request->log.high_pattern, bal_trace_info(logs->trace));
+    warn_of_pattern(asking, request->log.high_pattern, bli_trace_info(logs->trace));
     warn_of_same(asking, &logs->summary);
     warn_of_waiting(asking, &logs->recovery);
     return BAL_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What questions have in common: a case drafted from settings, the policies, the form of the answer. The
- * request of a question begins with a struct bal_request; its table of options names the settings that it
+ * request of a question begins with a struct bli_request; its table of options names the settings that it
  * takes (spec/setting.h) and the lists below. */
 #ifndef QUESTION_REQUEST_H
 #define QUESTION_REQUEST_H
@@ -8,17 +8,17 @@
 #include "question/option.h"
 #include "spec/setting.h"
 
-enum { BAL_REQUEST_POLICIES = 64 };
+enum { BLI_REQUEST_POLICIES = 64 };
 
-struct bal_request {
-    struct bal_draft draft;
-    uint64_t given; /* the settings that were given, a bit for each in the order of bal_setting_at */
-    struct bal_policy_spec policy[BAL_REQUEST_POLICIES];
-    const char *called[BAL_REQUEST_POLICIES]; /* the name that the user typed, if it is an alias of ours */
+struct bli_request {
+    struct bli_draft draft;
+    uint64_t given; /* the settings that were given, a bit for each in the order of bli_setting_at */
+    struct bal_policy_spec policy[BLI_REQUEST_POLICIES];
+    const char *called[BLI_REQUEST_POLICIES]; /* the name that the user typed, if it is an alias of ours */
     size_t policies;
     double seed, threads;
-    struct bal_percentiles percentiles; /* none: the usual ones */
-    enum bal_form format;
+    struct bli_percentiles percentiles; /* none: the usual ones */
+    enum bli_form format;
     const char *figure; /* a file to draw into; NULL: none */
     /* What a host is told, and no question reads: */
     const char *output; /* NULL: standard output */
@@ -26,91 +26,91 @@ struct bal_request {
 };
 
 /* The default for every setting: 100 servers at load 0.9, seed 1, ...; those of the options first. */
-void bal_request_init(struct bal_request *request, const struct bal_options *options);
+void bli_request_init(struct bli_request *request, const struct bli_options *options);
 
 /* Takes the value of a setting, as it is taken from the command line. */
-enum bal_code bal_request_set(struct bal_request *request, const struct bal_field *setting, const char *value,
+enum bal_code bli_request_set(struct bli_request *request, const struct bli_field *setting, const char *value,
                               struct bal_error *err);
 
-/* Was the setting of that name given? Names are those of bal_setting_find. The second function marks it as
+/* Was the setting of that name given? Names are those of bli_setting_find. The second function marks it as
  * given. */
-bool bal_request_has(const struct bal_request *request, const char *setting);
-void bal_request_mark(struct bal_request *request, const char *setting);
+bool bli_request_has(const struct bli_request *request, const char *setting);
+void bli_request_mark(struct bli_request *request, const char *setting);
 
 /* The length of runs must be given in one way. */
-enum bal_code bal_request_check_length(const struct bal_request *request, struct bal_error *err);
+enum bal_code bli_request_check_length(const struct bli_request *request, struct bal_error *err);
 
 /* Sentences belong below a table. */
-enum bal_code bal_request_check_explain(const struct bal_request *request, bool explain,
+enum bal_code bli_request_check_explain(const struct bli_request *request, bool explain,
                                         struct bal_error *err);
 
 /* Checks all settings together. If no policy was given, takes all that fit. */
-enum bal_code bal_request_check(struct bal_request *request, struct bal_error *err);
+enum bal_code bli_request_check(struct bli_request *request, struct bal_error *err);
 
 /* The draft with one of its policies, complete: its case is ready to run. */
-struct bal_draft bal_request_draft(const struct bal_request *request, size_t policy);
+struct bli_draft bli_request_draft(const struct bli_request *request, size_t policy);
 
 /* The cases of all its policies, which get the same arrivals. If the run length is not given, it is chosen so
  * that the queues settle. */
-void bal_request_cases(const struct bal_request *request, struct bal_case *cases);
+void bli_request_cases(const struct bli_request *request, struct bli_case *cases);
 
-#define BAL_MODEL_OPTIONS                                                                                    \
-    { .group = BAL_MODEL_SETTINGS }
+#define BLI_MODEL_OPTIONS                                                                                    \
+    { .group = BLI_MODEL_SETTINGS }
 
-#define BAL_POLICY_OPTION                                                                                    \
+#define BLI_POLICY_OPTION                                                                                    \
     {.subject = "policies"}, {                                                                               \
         "policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)",                 \
-            bal_request_set_policy                                                                           \
+            bli_request_set_policy                                                                           \
     }
 
-#define BAL_PERCENTILES_OPTION                                                                               \
+#define BLI_PERCENTILES_OPTION                                                                               \
     {                                                                                                        \
         "percentiles", "LIST", "percentiles of response times to show: 50,95,99.9 (any, at most 8)",         \
-            bal_request_set_percentiles                                                                      \
+            bli_request_set_percentiles                                                                      \
     }
 
-#define BAL_SEED_OPTION                                                                                      \
+#define BLI_SEED_OPTION                                                                                      \
     {                                                                                                        \
         "seed", "S", "another seed, other random numbers (default 1)",                                       \
-            BAL_STORES_WHOLE(struct bal_request, seed, 0, 9007199254740991, "a whole number from 0")         \
+            BLI_STORES_WHOLE(struct bli_request, seed, 0, 9007199254740991, "a whole number from 0")         \
     }
 
-#define BAL_THREADS_OPTION                                                                                   \
+#define BLI_THREADS_OPTION                                                                                   \
     {                                                                                                        \
         "threads", "K", "threads to use (default: all processors); results do not depend on it",             \
-            BAL_STORES_WHOLE(struct bal_request, threads, 1, 1024, "a whole number from 1 to 1024")          \
+            BLI_STORES_WHOLE(struct bli_request, threads, 1, 1024, "a whole number from 1 to 1024")          \
     }
 
-#define BAL_RUN_OPTIONS {.group = BAL_RUN_SETTINGS}, BAL_SEED_OPTION, BAL_THREADS_OPTION
+#define BLI_RUN_OPTIONS {.group = BLI_RUN_SETTINGS}, BLI_SEED_OPTION, BLI_THREADS_OPTION
 
-#define BAL_FORMAT_OPTION                                                                                    \
+#define BLI_FORMAT_OPTION                                                                                    \
     {                                                                                                        \
         "format", "FORM", "text, markdown, csv or json (default text)",                                      \
-            BAL_STORES_FORM(struct bal_request, format)                                                      \
+            BLI_STORES_FORM(struct bli_request, format)                                                      \
     }
 
 /* What becomes of the answer. */
-#define BAL_HOST_OPTIONS                                                                                     \
+#define BLI_HOST_OPTIONS                                                                                     \
     {"output", "FILE", "write the results there (default: standard output)",                                 \
-     BAL_STORES_TEXT(struct bal_request, output), .of_host = true},                                          \
+     BLI_STORES_TEXT(struct bli_request, output), .of_host = true},                                          \
     {                                                                                                        \
-        "quiet", NULL, "no progress bar", BAL_STORES_FLAG(struct bal_request, quiet), .of_host = true        \
+        "quiet", NULL, "no progress bar", BLI_STORES_FLAG(struct bli_request, quiet), .of_host = true        \
     }
 
-#define BAL_ANSWER_SUBJECT                                                                                   \
+#define BLI_ANSWER_SUBJECT                                                                                   \
     { .subject = "answer" }
-#define BAL_OUTPUT_OPTIONS BAL_ANSWER_SUBJECT, BAL_FORMAT_OPTION, BAL_HOST_OPTIONS
+#define BLI_OUTPUT_OPTIONS BLI_ANSWER_SUBJECT, BLI_FORMAT_OPTION, BLI_HOST_OPTIONS
 
 /* The i-th policy that is compared if none is named: all policies, and those that are recommended for nginx.
  * NULL after the last. */
-const char *bal_default_policy(size_t i);
+const char *bli_default_policy(size_t i);
 
-/* The setters of the options above; into is a struct bal_request. */
+/* The setters of the options above; into is a struct bli_request. */
 /* By its name, or the path of a file. */
-enum bal_code bal_request_parse_policy(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
-enum bal_code bal_request_set_policy(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_percentiles(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_format_but_csv(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_figure(void *into, const char *value, struct bal_error *err);
+enum bal_code bli_request_parse_policy(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
+enum bal_code bli_request_set_policy(void *into, const char *value, struct bal_error *err);
+enum bal_code bli_request_set_percentiles(void *into, const char *value, struct bal_error *err);
+enum bal_code bli_request_set_format_but_csv(void *into, const char *value, struct bal_error *err);
+enum bal_code bli_request_set_figure(void *into, const char *value, struct bal_error *err);
 
 #endif

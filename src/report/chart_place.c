@@ -6,33 +6,33 @@
 #include <stdio.h>
 #include <string.h>
 
-enum bal_code bal_chart_no_memory(struct chart_builder *b) {
+enum bal_code bli_chart_no_memory(struct chart_builder *b) {
     return bal_fail(b->err, BAL_E_MEMORY, "not enough memory for figure '%s'", b->plot->id);
 }
 
 static bool is_chosen(const struct chart_builder *b, int what, size_t member) {
-    const struct bal_selection *where = &b->plot->where;
-    if (what == BAL_BY_POLICY)
+    const struct bli_selection *where = &b->plot->where;
+    if (what == BLI_BY_POLICY)
         return !where->policy || where->policy[member];
     return what < 0 || !where->value[what] || where->value[what][member];
 }
 
 static size_t size_of(const struct chart_builder *b, int what) {
     switch (what) {
-    case BAL_BY_NOTHING:
+    case BLI_BY_NOTHING:
         return 1;
-    case BAL_BY_POLICY:
+    case BLI_BY_POLICY:
         return b->experiment->policies;
-    case BAL_BY_METRIC:
+    case BLI_BY_METRIC:
         return b->plot->metrics;
     default:
         return b->experiment->axis[what].count;
     }
 }
 
-bool bal_chart_dimension(struct chart_builder *b, struct dimension *dimension, int what) {
+bool bli_chart_dimension(struct chart_builder *b, struct dimension *dimension, int what) {
     const size_t size = size_of(b, what);
-    *dimension = (struct dimension){.what = what, .member = bal_arena_take(b->arena, size, sizeof(size_t))};
+    *dimension = (struct dimension){.what = what, .member = bli_arena_take(b->arena, size, sizeof(size_t))};
     if (!dimension->member)
         return false;
     for (size_t i = 0; i < size; i++)
@@ -48,34 +48,34 @@ static size_t first_chosen(const struct chart_builder *b, int what) {
     return i;
 }
 
-struct chart_place bal_chart_start(const struct chart_builder *b) {
-    struct chart_place place = {.policy = first_chosen(b, BAL_BY_POLICY)};
+struct chart_place bli_chart_start(const struct chart_builder *b) {
+    struct chart_place place = {.policy = first_chosen(b, BLI_BY_POLICY)};
     for (size_t a = 0; a < b->experiment->axes; a++)
         place.index[a] = first_chosen(b, (int)a);
     return place;
 }
 
 /* The place, moved to the i-th chosen member of the dimension. */
-struct chart_place bal_chart_moved(struct chart_place place, const struct dimension *dimension, size_t i) {
+struct chart_place bli_chart_moved(struct chart_place place, const struct dimension *dimension, size_t i) {
     const size_t member = dimension->member[i];
-    if (dimension->what == BAL_BY_POLICY)
+    if (dimension->what == BLI_BY_POLICY)
         place.policy = member;
-    else if (dimension->what == BAL_BY_METRIC)
+    else if (dimension->what == BLI_BY_METRIC)
         place.metric = member;
     else if (dimension->what >= 0)
         place.index[dimension->what] = member;
     return place;
 }
 
-struct bal_case bal_chart_case(const struct chart_builder *b, const struct chart_place *place) {
-    struct bal_case c;
-    bal_experiment_case(b->experiment, bal_experiment_point(b->experiment, place->index), place->policy, &c);
+struct bli_case bli_chart_case(const struct chart_builder *b, const struct chart_place *place) {
+    struct bli_case c;
+    bli_experiment_case(b->experiment, bli_experiment_point(b->experiment, place->index), place->policy, &c);
     return c;
 }
 
-char *bal_chart_text(struct chart_builder *b, const char *first, const char *middle, const char *second) {
+char *bli_chart_text(struct chart_builder *b, const char *first, const char *middle, const char *second) {
     const size_t size = strlen(first) + strlen(middle) + strlen(second) + 1;
-    char *text = bal_arena_take(b->arena, size, 1);
+    char *text = bli_arena_take(b->arena, size, 1);
     if (text)
         snprintf(text, size, "%s%s%s", first, middle, second);
     return text;
@@ -83,44 +83,44 @@ char *bal_chart_text(struct chart_builder *b, const char *first, const char *mid
 
 /* An axis without a label is called as its setting is, not by the place of the setting in a file: run.time is
  * "time", policy.d is "d", and pod.d, which other policies may have too, is "d of pod". */
-const char *bal_chart_axis_text(struct chart_builder *b, const struct bal_sweep_axis *axis) {
+const char *bli_chart_axis_text(struct chart_builder *b, const struct bli_sweep_axis *axis) {
     const char *point = strchr(axis->name, '.');
     if (!point || strcmp(axis->label, axis->name) != 0)
         return axis->label;
     const size_t length = (size_t)(point - axis->name);
     if (strncmp(axis->name, "run.", 4) == 0 || strncmp(axis->name, "policy.", 7) == 0)
         return point + 1;
-    const char *policy = bal_arena_text(b->arena, axis->name, length);
-    return policy ? bal_chart_text(b, point + 1, " of ", policy) : NULL;
+    const char *policy = bli_arena_text(b->arena, axis->name, length);
+    return policy ? bli_chart_text(b, point + 1, " of ", policy) : NULL;
 }
 
-const char *bal_chart_metric_text(struct chart_builder *b, struct bal_quantity quantity) {
-    char text[BAL_METRIC_TEXT];
-    const struct chart_place place = bal_chart_start(b);
-    const struct bal_case c = bal_chart_case(b, &place);
-    bal_metric_label(quantity, &c.model, text);
-    return bal_arena_text(b->arena, text, strlen(text));
+const char *bli_chart_metric_text(struct chart_builder *b, struct bli_quantity quantity) {
+    char text[BLI_METRIC_TEXT];
+    const struct chart_place place = bli_chart_start(b);
+    const struct bli_case c = bli_chart_case(b, &place);
+    bli_metric_label(quantity, &c.model, text);
+    return bli_arena_text(b->arena, text, strlen(text));
 }
 
-/* What a member is called; "" for BAL_BY_NOTHING, NULL without memory. */
-const char *bal_chart_name(struct chart_builder *b, const struct dimension *dimension, size_t i) {
+/* What a member is called; "" for BLI_BY_NOTHING, NULL without memory. */
+const char *bli_chart_name(struct chart_builder *b, const struct dimension *dimension, size_t i) {
     const size_t member = dimension->member[i];
-    if (dimension->what == BAL_BY_NOTHING)
+    if (dimension->what == BLI_BY_NOTHING)
         return "";
-    if (dimension->what == BAL_BY_POLICY)
+    if (dimension->what == BLI_BY_POLICY)
         return b->experiment->policy[member].label;
-    if (dimension->what == BAL_BY_METRIC)
-        return bal_chart_metric_text(b, b->plot->metric[member]);
-    const struct bal_sweep_axis *axis = &b->experiment->axis[dimension->what];
-    return bal_chart_text(b, bal_chart_axis_text(b, axis), axis->numeric ? " = " : " ",
+    if (dimension->what == BLI_BY_METRIC)
+        return bli_chart_metric_text(b, b->plot->metric[member]);
+    const struct bli_sweep_axis *axis = &b->experiment->axis[dimension->what];
+    return bli_chart_text(b, bli_chart_axis_text(b, axis), axis->numeric ? " = " : " ",
                           axis->value[member].label);
 }
 
-bool bal_chart_has_numbers(const struct chart_builder *b) {
+bool bli_chart_has_numbers(const struct chart_builder *b) {
     return b->x.what >= 0 && b->experiment->axis[b->x.what].numeric &&
-           (b->plot->kind == BAL_PLOT_AXIS || b->plot->kind == BAL_PLOT_MAP);
+           (b->plot->kind == BLI_PLOT_AXIS || b->plot->kind == BLI_PLOT_MAP);
 }
 
-double bal_chart_x(const struct chart_builder *b, size_t i) {
-    return bal_chart_has_numbers(b) ? b->experiment->axis[b->x.what].value[b->x.member[i]].number : (double)i;
+double bli_chart_x(const struct chart_builder *b, size_t i) {
+    return bli_chart_has_numbers(b) ? b->experiment->axis[b->x.what].value[b->x.member[i]].number : (double)i;
 }

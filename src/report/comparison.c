@@ -14,28 +14,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char bal_outlasted_text[] = "Runs go on after the end of their load curve, which stays as it is there: "
+const char bli_outlasted_text[] = "Runs go on after the end of their load curve, which stays as it is there: "
                                   "end them with it (time), or let it repeat.";
 
-const char *bal_comparison_no_means(const struct bal_result *result) {
+const char *bli_comparison_no_means(const struct bli_result *result) {
     return result->replications == 0         ? "no trial done"
-           : result->verdict == BAL_UNSTABLE ? "unstable"
+           : result->verdict == BLI_UNSTABLE ? "unstable"
            : result->jobs == 0               ? "no job done"
                                              : NULL;
 }
 
-bool bal_comparison_has_means(const struct bal_result *result) {
-    return bal_comparison_no_means(result) == NULL;
+bool bli_comparison_has_means(const struct bli_result *result) {
+    return bli_comparison_no_means(result) == NULL;
 }
 
-static bool is_better(const struct bal_result *a, const struct bal_result *b) {
-    if (bal_comparison_has_means(a) != bal_comparison_has_means(b))
-        return bal_comparison_has_means(a);
-    return bal_comparison_has_means(a) &&
-           a->metric[BAL_RESPONSE_MEAN].mean < b->metric[BAL_RESPONSE_MEAN].mean;
+static bool is_better(const struct bli_result *a, const struct bli_result *b) {
+    if (bli_comparison_has_means(a) != bli_comparison_has_means(b))
+        return bli_comparison_has_means(a);
+    return bli_comparison_has_means(a) &&
+           a->metric[BLI_RESPONSE_MEAN].mean < b->metric[BLI_RESPONSE_MEAN].mean;
 }
 
-void bal_comparison_order(const struct bal_result *results, size_t count, size_t *order) {
+void bli_comparison_order(const struct bli_result *results, size_t count, size_t *order) {
     for (size_t i = 0; i < count; i++) {
         size_t at = i;
         for (; at > 0 && is_better(&results[i], &results[order[at - 1]]); at--)
@@ -44,410 +44,410 @@ void bal_comparison_order(const struct bal_result *results, size_t count, size_t
     }
 }
 
-static const struct bal_estimate unknown = {NAN, NAN};
+static const struct bli_estimate unknown = {NAN, NAN};
 
 /* Percentiles that were asked for in addition to the usual ones. */
-static void json_asked(struct json *json, const struct bal_case *c, const struct bal_result *result,
-                       enum bal_distribution distribution, bool known) {
-    const struct bal_percentiles *asked = c->run.percentiles;
+static void json_asked(struct json *json, const struct bli_case *c, const struct bli_result *result,
+                       enum bli_distribution distribution, bool known) {
+    const struct bli_percentiles *asked = c->run.percentiles;
     for (unsigned i = 0; asked && i < asked->count; i++) {
-        char name[BAL_PERCENTILE_TEXT];
-        if (bal_distribution_metric(distribution, asked->quantile[i]) == BAL_METRIC_COUNT)
-            bal_json_estimate(json, bal_percentile_name(asked->quantile[i], name), "_ci",
+        char name[BLI_PERCENTILE_TEXT];
+        if (bli_distribution_metric(distribution, asked->quantile[i]) == BLI_METRIC_COUNT)
+            bli_json_estimate(json, bli_percentile_name(asked->quantile[i], name), "_ci",
                               known ? result->percentile[distribution][i] : unknown);
     }
 }
 
 /* The percentiles whose intervals are too short. */
-static void json_rare(struct json *json, const struct bal_case *c, const struct bal_result *result) {
+static void json_rare(struct json *json, const struct bli_case *c, const struct bli_result *result) {
     static const double usual[] = {0.5, 0.9, 0.99, 0.999};
     static const char *const names[] = {"p50", "p90", "p99", "p999"};
-    const struct bal_percentiles *asked = c->run.percentiles;
-    bal_json_open_line(json, "rare", '[');
+    const struct bli_percentiles *asked = c->run.percentiles;
+    bli_json_open_line(json, "rare", '[');
     for (unsigned i = 0; i < 4 + (asked ? asked->count : 0); i++) {
         const double quantile = i < 4 ? usual[i] : asked->quantile[i - 4];
-        char name[BAL_PERCENTILE_TEXT];
-        if (bal_result_spells(c, result, quantile) < BAL_SPELLS_MIN)
-            bal_json_text(json, NULL, i < 4 ? names[i] : bal_percentile_print(quantile, name));
+        char name[BLI_PERCENTILE_TEXT];
+        if (bli_result_spells(c, result, quantile) < BLI_SPELLS_MIN)
+            bli_json_text(json, NULL, i < 4 ? names[i] : bli_percentile_print(quantile, name));
     }
-    bal_json_close(json, ']');
+    bli_json_close(json, ']');
 }
 
 /* The mean of an object, and its half-width. */
-static void json_mean(struct json *json, struct bal_estimate mean) {
-    bal_json_number(json, "mean", mean.mean);
-    bal_json_number(json, "ci", mean.half_width);
+static void json_mean(struct json *json, struct bli_estimate mean) {
+    bli_json_number(json, "mean", mean.mean);
+    bli_json_number(json, "ci", mean.half_width);
 }
 
 /* Metrics as KEY and KEY_ci, from `first` on; unknown unless `known`. */
 static void json_metrics(struct json *json, const char *const *names, unsigned count,
-                         const struct bal_estimate *first, bool known) {
+                         const struct bli_estimate *first, bool known) {
     for (unsigned i = 0; i < count; i++)
-        bal_json_estimate(json, names[i], "_ci", known ? first[i] : unknown);
+        bli_json_estimate(json, names[i], "_ci", known ? first[i] : unknown);
 }
 
 /* Metrics that JSON has as objects, by their names there. */
 struct member {
     const char *name;
-    enum bal_metric metric;
+    enum bli_metric metric;
 };
-static const struct member messages[] = {{"probes_per_job", BAL_PROBES_PER_JOB},
-                                         {"reports_per_job", BAL_REPORTS_PER_JOB},
-                                         {"per_job", BAL_MESSAGES_PER_JOB},
-                                         {"per_time", BAL_MESSAGES_PER_TIME},
+static const struct member messages[] = {{"probes_per_job", BLI_PROBES_PER_JOB},
+                                         {"reports_per_job", BLI_REPORTS_PER_JOB},
+                                         {"per_job", BLI_MESSAGES_PER_JOB},
+                                         {"per_time", BLI_MESSAGES_PER_TIME},
                                          {NULL, 0}};
-static const struct member power[] = {{"mean", BAL_POWER_MEAN},
-                                      {"waste", BAL_POWER_WASTE},
-                                      {"energy_per_job", BAL_ENERGY_PER_JOB},
-                                      {"busy", BAL_SERVERS_BUSY},
-                                      {"standby", BAL_SERVERS_STANDBY},
-                                      {"setup", BAL_SERVERS_SETUP},
-                                      {"off", BAL_SERVERS_OFF},
+static const struct member power[] = {{"mean", BLI_POWER_MEAN},
+                                      {"waste", BLI_POWER_WASTE},
+                                      {"energy_per_job", BLI_ENERGY_PER_JOB},
+                                      {"busy", BLI_SERVERS_BUSY},
+                                      {"standby", BLI_SERVERS_STANDBY},
+                                      {"setup", BLI_SERVERS_SETUP},
+                                      {"off", BLI_SERVERS_OFF},
                                       {NULL, 0}};
-static const struct member stealing[] = {{"requests", BAL_STEALING_REQUESTS},
-                                         {"steals", BAL_STEALING_STEALS},
-                                         {"moved", BAL_STEALING_MOVED},
+static const struct member stealing[] = {{"requests", BLI_STEALING_REQUESTS},
+                                         {"steals", BLI_STEALING_STEALS},
+                                         {"moved", BLI_STEALING_MOVED},
                                          {NULL, 0}};
 static const struct member high_tail[] = {
-    {"1", BAL_HIGH_TAIL_1}, {"2", BAL_HIGH_TAIL_2}, {"3", BAL_HIGH_TAIL_3}, {NULL, 0}};
+    {"1", BLI_HIGH_TAIL_1}, {"2", BLI_HIGH_TAIL_2}, {"3", BLI_HIGH_TAIL_3}, {NULL, 0}};
 
 /* Each as KEY and KEY_ci. The caller closes the object. */
 static void json_open_members(struct json *json, const char *key, const struct member *member,
-                              const struct bal_result *result) {
-    bal_json_open_line(json, key, '{');
+                              const struct bli_result *result) {
+    bli_json_open_line(json, key, '{');
     for (; member->name; member++)
-        bal_json_estimate(json, member->name, "_ci", result->metric[member->metric]);
+        bli_json_estimate(json, member->name, "_ci", result->metric[member->metric]);
 }
 
 /* mean, ci and percentiles; the metric of the mean comes before that of the median, and what follows it is in
- * the order of BAL_TIME_METRICS. */
-static void json_times(struct json *json, const char *key, const struct bal_case *c,
-                       const struct bal_result *result, enum bal_distribution distribution) {
+ * the order of BLI_TIME_METRICS. */
+static void json_times(struct json *json, const char *key, const struct bli_case *c,
+                       const struct bli_result *result, enum bli_distribution distribution) {
     static const char *const names[] = {"p50", "p90", "p99", "p999", "probability"};
-    const int first = (int)bal_distribution_median(distribution) - 1;
-    const struct bal_estimate *metric = &result->metric[first];
-    const bool known = bal_comparison_has_means(result);
-    bal_json_open_line(json, key, '{');
+    const int first = (int)bli_distribution_median(distribution) - 1;
+    const struct bli_estimate *metric = &result->metric[first];
+    const bool known = bli_comparison_has_means(result);
+    bli_json_open_line(json, key, '{');
     json_mean(json, known ? metric[0] : unknown);
     json_metrics(json, names, 4, metric + 1, known);
     json_asked(json, c, result, distribution, known);
     json_rare(json, c, result);
-    if (first == BAL_WAITING_MEAN || first == BAL_HIGH_WAITING_MEAN || first == BAL_LOW_WAITING_MEAN)
+    if (first == BLI_WAITING_MEAN || first == BLI_HIGH_WAITING_MEAN || first == BLI_LOW_WAITING_MEAN)
         json_metrics(json, names + 4, 1, metric + 5, known);
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
 }
 
-static void json_queue(struct json *json, const struct bal_result *result) {
-    const bool known = bal_comparison_has_means(result);
-    bal_json_open_line(json, "queue", '{');
-    json_mean(json, known ? result->metric[BAL_QUEUE_MEAN] : unknown);
-    bal_json_estimate(json, "total", "_ci", known ? result->metric[BAL_QUEUE_TOTAL] : unknown);
-    bal_json_open_line(json, "tail", '[');
-    for (int i = 0; known && i < BAL_TAIL_LEVELS && result->tail[i] > 1e-9; i++)
-        bal_json_number(json, NULL, result->tail[i]);
-    bal_json_close(json, ']');
-    bal_json_close(json, '}');
+static void json_queue(struct json *json, const struct bli_result *result) {
+    const bool known = bli_comparison_has_means(result);
+    bli_json_open_line(json, "queue", '{');
+    json_mean(json, known ? result->metric[BLI_QUEUE_MEAN] : unknown);
+    bli_json_estimate(json, "total", "_ci", known ? result->metric[BLI_QUEUE_TOTAL] : unknown);
+    bli_json_open_line(json, "tail", '[');
+    for (int i = 0; known && i < BLI_TAIL_LEVELS && result->tail[i] > 1e-9; i++)
+        bli_json_number(json, NULL, result->tail[i]);
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
 }
 
 /* What the theorems say of the chain. */
-static void json_proof(struct json *json, const struct bal_theory_row *theory_row) {
-    bal_json_text(json, "proof", bal_proof_text(theory_row->proof.proof));
-    bal_json_text(json, "proof_by", theory_row->proof.why);
-    bal_json_number(json, "bound_log10", bal_tower_log10(&theory_row->bound.mean));
-    bal_json_bool(json, "bound_holds", theory_row->bound.holds);
+static void json_proof(struct json *json, const struct bli_theory_row *theory_row) {
+    bli_json_text(json, "proof", bli_proof_text(theory_row->proof.proof));
+    bli_json_text(json, "proof_by", theory_row->proof.why);
+    bli_json_number(json, "bound_log10", bli_tower_log10(&theory_row->bound.mean));
+    bli_json_bool(json, "bound_holds", theory_row->bound.holds);
 }
 
-static void json_class(struct json *json, const char *key, const struct bal_case *c,
-                       const struct bal_result *result, enum bal_distribution response,
-                       enum bal_distribution waiting, int probes) {
-    bal_json_open(json, key, '{');
+static void json_class(struct json *json, const char *key, const struct bli_case *c,
+                       const struct bli_result *result, enum bli_distribution response,
+                       enum bli_distribution waiting, int probes) {
+    bli_json_open(json, key, '{');
     json_times(json, "response", c, result, response);
     json_times(json, "waiting", c, result, waiting);
-    bal_json_estimate(json, "probes_per_job", "_ci", result->metric[probes]);
-    if (response == BAL_OF_HIGH_RESPONSE) {
-        bal_json_open(json, "queue", '{');
+    bli_json_estimate(json, "probes_per_job", "_ci", result->metric[probes]);
+    if (response == BLI_OF_HIGH_RESPONSE) {
+        bli_json_open(json, "queue", '{');
         json_open_members(json, "tail", high_tail, result);
-        bal_json_close(json, '}');
-        bal_json_close(json, '}');
+        bli_json_close(json, '}');
+        bli_json_close(json, '}');
     }
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
 }
 
-static void json_classes(struct json *json, const struct bal_case *c, const struct bal_result *result) {
-    bal_json_open(json, "classes", '{');
-    json_class(json, "high", c, result, BAL_OF_HIGH_RESPONSE, BAL_OF_HIGH_WAITING, BAL_HIGH_PROBES_PER_JOB);
-    json_class(json, "low", c, result, BAL_OF_LOW_RESPONSE, BAL_OF_LOW_WAITING, BAL_LOW_PROBES_PER_JOB);
-    bal_json_estimate(json, "moves_per_high_job", "_ci", result->metric[BAL_MOVES_PER_HIGH_JOB]);
-    bal_json_close(json, '}');
+static void json_classes(struct json *json, const struct bli_case *c, const struct bli_result *result) {
+    bli_json_open(json, "classes", '{');
+    json_class(json, "high", c, result, BLI_OF_HIGH_RESPONSE, BLI_OF_HIGH_WAITING, BLI_HIGH_PROBES_PER_JOB);
+    json_class(json, "low", c, result, BLI_OF_LOW_RESPONSE, BLI_OF_LOW_WAITING, BLI_LOW_PROBES_PER_JOB);
+    bli_json_estimate(json, "moves_per_high_job", "_ci", result->metric[BLI_MOVES_PER_HIGH_JOB]);
+    bli_json_close(json, '}');
 }
 
 static const char *const quantile_names[] = {"response_p50", "response_p90", "response_p99", "response_p999"};
 
-static void json_class_theory(struct json *json, const char *key, const struct bal_prediction_class *class) {
-    bal_json_open_line(json, key, '{');
-    bal_json_number(json, "response_mean", class->response_mean);
-    bal_json_number(json, "response_bound", class->response_bound);
-    bal_json_number(json, "waiting_mean", class->waiting_mean);
-    bal_json_number(json, "waiting_probability", class->waiting_probability);
+static void json_class_theory(struct json *json, const char *key, const struct bli_prediction_class *class) {
+    bli_json_open_line(json, key, '{');
+    bli_json_number(json, "response_mean", class->response_mean);
+    bli_json_number(json, "response_bound", class->response_bound);
+    bli_json_number(json, "waiting_mean", class->waiting_mean);
+    bli_json_number(json, "waiting_probability", class->waiting_probability);
     for (int i = 0; i < 4; i++)
-        bal_json_number(json, quantile_names[i], class->response_quantile[i]);
-    bal_json_close(json, '}');
+        bli_json_number(json, quantile_names[i], class->response_quantile[i]);
+    bli_json_close(json, '}');
 }
 
 /* More than two classes, the most urgent first. */
-static void json_many_classes(struct json *json, const struct bal_case *c, const struct bal_result *result,
-                              const struct bal_prediction *known) {
-    bal_json_open(json, "by_class", '[');
+static void json_many_classes(struct json *json, const struct bli_case *c, const struct bli_result *result,
+                              const struct bli_prediction *known) {
+    bli_json_open(json, "by_class", '[');
     for (uint32_t i = 0; i < c->model.class_count; i++) {
-        const struct bal_estimate *of = &result->metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i];
-        const bool has = bal_comparison_has_means(result);
-        bal_json_open_line(json, NULL, '{');
-        bal_json_number(json, "share", c->model.share[i]);
-        bal_json_number(json, "response_mean", has ? of[0].mean : NAN);
-        bal_json_number(json, "ci", has ? of[0].half_width : NAN);
-        bal_json_number(json, "response_p99", has ? of[1].mean : NAN);
-        bal_json_number(json, "theory", known->class_response[i]);
-        bal_json_close(json, '}');
+        const struct bli_estimate *of = &result->metric[BLI_CLASS_1_RESPONSE_MEAN + 2 * i];
+        const bool has = bli_comparison_has_means(result);
+        bli_json_open_line(json, NULL, '{');
+        bli_json_number(json, "share", c->model.share[i]);
+        bli_json_number(json, "response_mean", has ? of[0].mean : NAN);
+        bli_json_number(json, "ci", has ? of[0].half_width : NAN);
+        bli_json_number(json, "response_p99", has ? of[1].mean : NAN);
+        bli_json_number(json, "theory", known->class_response[i]);
+        bli_json_close(json, '}');
     }
-    bal_json_close(json, ']');
+    bli_json_close(json, ']');
 }
 
-static void json_expansion(struct json *json, const struct bal_expansion *expansion) {
-    bal_json_open_line(json, "expansion", '{');
-    bal_json_number(json, "limit", expansion->limit);
-    bal_json_number(json, "first", expansion->first);
-    bal_json_number(json, "second", expansion->second);
-    bal_json_number(json, "response_mean", expansion->response_mean);
-    bal_json_number(json, "error", expansion->error);
+static void json_expansion(struct json *json, const struct bli_expansion *expansion) {
+    bli_json_open_line(json, "expansion", '{');
+    bli_json_number(json, "limit", expansion->limit);
+    bli_json_number(json, "first", expansion->first);
+    bli_json_number(json, "second", expansion->second);
+    bli_json_number(json, "response_mean", expansion->response_mean);
+    bli_json_number(json, "error", expansion->error);
     for (int i = 0; i < 4 && !isnan(expansion->response_quantile[0]); i++) {
         char error[40];
         snprintf(error, sizeof error, "%s_error", quantile_names[i]);
-        bal_json_number(json, quantile_names[i], expansion->response_quantile[i]);
-        bal_json_number(json, error, expansion->quantile_error[i]);
+        bli_json_number(json, quantile_names[i], expansion->response_quantile[i]);
+        bli_json_number(json, error, expansion->quantile_error[i]);
     }
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
 }
 
-static void json_theory(struct json *json, const struct bal_theory_row *theory_row, bool classes) {
-    const struct bal_prediction *known = &theory_row->known;
-    if (known->kind == BAL_THEORY_UNKNOWN) {
-        bal_json_null(json, "theory");
+static void json_theory(struct json *json, const struct bli_theory_row *theory_row, bool classes) {
+    const struct bli_prediction *known = &theory_row->known;
+    if (known->kind == BLI_THEORY_UNKNOWN) {
+        bli_json_null(json, "theory");
         return;
     }
-    bal_json_open_line(json, "theory", '{');
-    bal_json_number(json, "response_mean", known->response_mean);
-    bal_json_number(json, "waiting_mean", known->waiting_mean);
+    bli_json_open_line(json, "theory", '{');
+    bli_json_number(json, "response_mean", known->response_mean);
+    bli_json_number(json, "waiting_mean", known->waiting_mean);
     if (!isnan(known->gave_up))
-        bal_json_number(json, "gave_up", known->gave_up);
+        bli_json_number(json, "gave_up", known->gave_up);
     for (int i = 0; i < 4; i++)
-        bal_json_number(json, quantile_names[i], known->response_quantile[i]);
+        bli_json_number(json, quantile_names[i], known->response_quantile[i]);
     if (classes) {
         json_class_theory(json, "high", &known->high);
         json_class_theory(json, "low", &known->low);
     }
-    bal_json_text(json, "kind", bal_theory_kind_name(known->kind));
-    bal_json_text(json, "source", known->source);
+    bli_json_text(json, "kind", bli_theory_kind_name(known->kind));
+    bli_json_text(json, "source", known->source);
     if (theory_row->solved.states > 0) {
-        bal_json_count(json, "states", theory_row->solved.states);
-        bal_json_number(json, "lost", theory_row->solved.lost);
+        bli_json_count(json, "states", theory_row->solved.states);
+        bli_json_number(json, "lost", theory_row->solved.lost);
     }
     if (known->fit_error > 0)
-        bal_json_number(json, "fit_error", known->fit_error);
+        bli_json_number(json, "fit_error", known->fit_error);
     if (theory_row->expanded)
         json_expansion(json, &theory_row->expansion);
-    bal_json_open_line(json, "tail", '[');
+    bli_json_open_line(json, "tail", '[');
     for (unsigned i = 0; i < known->levels && known->tail[i] > 1e-9; i++)
-        bal_json_number(json, NULL, known->tail[i]);
-    bal_json_close(json, ']');
-    bal_json_close(json, '}');
+        bli_json_number(json, NULL, known->tail[i]);
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
 }
 
 /* How heavy the load was, and of what lay at all servers together what was measured. */
-static void json_load(struct json *json, const struct bal_result *result) {
+static void json_load(struct json *json, const struct bli_result *result) {
     static const char *const names[] = {"p50", "p90", "p99", "p999", "tail"};
-    bal_json_open_line(json, "load", '{');
-    bal_json_number(json, "achieved", result->metric[BAL_LOAD_ACHIEVED].mean);
-    bal_json_number(json, "ci", result->metric[BAL_LOAD_ACHIEVED].half_width);
-    bal_json_bool(json, "outlasted_curve", result->outlasted);
+    bli_json_open_line(json, "load", '{');
+    bli_json_number(json, "achieved", result->metric[BLI_LOAD_ACHIEVED].mean);
+    bli_json_number(json, "ci", result->metric[BLI_LOAD_ACHIEVED].half_width);
+    bli_json_bool(json, "outlasted_curve", result->outlasted);
     for (int i = 0; i < 5; i++)
-        if (!isnan(result->metric[BAL_LOAD_P50 + i].mean))
-            bal_json_number(json, names[i], result->metric[BAL_LOAD_P50 + i].mean);
-    bal_json_close(json, '}');
+        if (!isnan(result->metric[BLI_LOAD_P50 + i].mean))
+            bli_json_number(json, names[i], result->metric[BLI_LOAD_P50 + i].mean);
+    bli_json_close(json, '}');
 }
 
-void bal_comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result,
-                                const struct bal_theory_row *theory_row) {
+void bli_comparison_json_fields(struct json *json, const struct bli_case *c, const struct bli_result *result,
+                                const struct bli_theory_row *theory_row) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    bal_json_text(json, "policy", policy);
-    json_times(json, "response", c, result, BAL_OF_RESPONSE);
-    json_times(json, "waiting", c, result, BAL_OF_WAITING);
+    bli_json_text(json, "policy", policy);
+    json_times(json, "response", c, result, BLI_OF_RESPONSE);
+    json_times(json, "waiting", c, result, BLI_OF_WAITING);
     json_queue(json, result);
     json_open_members(json, "messages", messages, result);
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
     json_open_members(json, "power", power, result);
-    bal_json_close(json, '}');
-    bal_json_estimate(json, "lost", "_ci", result->metric[BAL_LOST]);
-    bal_json_estimate(json, "refused", "_ci", result->metric[BAL_REFUSED]);
+    bli_json_close(json, '}');
+    bli_json_estimate(json, "lost", "_ci", result->metric[BLI_LOST]);
+    bli_json_estimate(json, "refused", "_ci", result->metric[BLI_REFUSED]);
     if (c->model.patience.mean > 0)
-        bal_json_estimate(json, "gave_up", "_ci", result->metric[BAL_GAVE_UP]);
-    if (bal_network_fails(&c->model.network) || bal_failures_happen(&c->model.failures))
-        bal_json_estimate(json, "failed", "_ci", result->metric[BAL_FAILED]);
+        bli_json_estimate(json, "gave_up", "_ci", result->metric[BLI_GAVE_UP]);
+    if (bli_network_fails(&c->model.network) || bli_failures_happen(&c->model.failures))
+        bli_json_estimate(json, "failed", "_ci", result->metric[BLI_FAILED]);
     if (c->model.steal.kind != BAL_STEAL_NONE) {
         json_open_members(json, "stealing", stealing, result);
         if (theory_row->chain)
             json_proof(json, theory_row);
-        bal_json_close(json, '}');
+        bli_json_close(json, '}');
     }
     if (c->model.classes)
         json_classes(json, c, result);
     if (c->model.class_count > 2)
         json_many_classes(json, c, result, &theory_row->known);
-    bal_json_number(json, "memory_bits", result->memory_bits);
-    bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
-    bal_doubt_json(json, result->doubts);
+    bli_json_number(json, "memory_bits", result->memory_bits);
+    bli_json_text(json, "verdict", bli_verdict_text(result->verdict));
+    bli_doubt_json(json, result->doubts);
     json_theory(json, theory_row, c->model.classes);
-    bal_json_text(json, "engine", bal_engine_text(result->engine));
-    bal_json_count(json, "replications", result->replications);
-    bal_json_bool(json, "precise", result->precise);
+    bli_json_text(json, "engine", bli_engine_text(result->engine));
+    bli_json_count(json, "replications", result->replications);
+    bli_json_bool(json, "precise", result->precise);
     if (result->controls > 0)
-        bal_json_count(json, "controls", result->controls);
+        bli_json_count(json, "controls", result->controls);
     json_load(json, result);
-    bal_json_interval(json, "transient", result->metric[BAL_TRANSIENT]);
-    bal_json_interval(json, "drift", result->metric[BAL_DRIFT]);
-    if (!isnan(result->metric[BAL_FLUID_DISTANCE].mean))
-        bal_json_interval(json, "fluid_distance", result->metric[BAL_FLUID_DISTANCE]);
-    bal_json_number(json, "time", result->time);
-    bal_json_number(json, "warmup", result->warmup);
-    bal_json_count(json, "jobs", result->jobs);
-    bal_json_count(json, "events", result->events);
-    bal_json_number(json, "seconds", result->seconds);
+    bli_json_interval(json, "transient", result->metric[BLI_TRANSIENT]);
+    bli_json_interval(json, "drift", result->metric[BLI_DRIFT]);
+    if (!isnan(result->metric[BLI_FLUID_DISTANCE].mean))
+        bli_json_interval(json, "fluid_distance", result->metric[BLI_FLUID_DISTANCE]);
+    bli_json_number(json, "time", result->time);
+    bli_json_number(json, "warmup", result->warmup);
+    bli_json_count(json, "jobs", result->jobs);
+    bli_json_count(json, "events", result->events);
+    bli_json_number(json, "seconds", result->seconds);
 }
 
 /* Counts of messages and arrivals exist even when means of times do not. */
 static bool is_message(int metric) {
-    return metric == BAL_LOAD_ACHIEVED || (metric >= BAL_PROBES_PER_JOB && metric <= BAL_MESSAGES_PER_TIME) ||
-           (metric >= BAL_HIGH_PROBES_PER_JOB && metric <= BAL_STEALING_MOVED);
+    return metric == BLI_LOAD_ACHIEVED || (metric >= BLI_PROBES_PER_JOB && metric <= BLI_MESSAGES_PER_TIME) ||
+           (metric >= BLI_HIGH_PROBES_PER_JOB && metric <= BLI_STEALING_MOVED);
 }
 
-static bool has_metric(const struct bal_result *result, int metric) {
-    return result->replications > 0 && (bal_comparison_has_means(result) || is_message(metric));
+static bool has_metric(const struct bli_result *result, int metric) {
+    return result->replications > 0 && (bli_comparison_has_means(result) || is_message(metric));
 }
 
-void bal_comparison_json_metrics(struct json *json, const struct bal_result *result) {
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+void bli_comparison_json_metrics(struct json *json, const struct bli_result *result) {
+    for (int m = 0; m < BLI_METRIC_COUNT; m++)
         if (result->replications > 0 && !isnan(result->metric[m].mean))
-            bal_json_interval(json, bal_metric_table[m].name,
+            bli_json_interval(json, bli_metric_table[m].name,
                               has_metric(result, m) ? result->metric[m] : unknown);
 }
 
-void bal_comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result,
-                                const struct bal_theory_row *theory_row) {
-    bal_json_open(json, NULL, '{');
-    bal_comparison_json_fields(json, c, result, theory_row);
-    bal_json_open(json, "metrics", '{');
-    bal_comparison_json_metrics(json, result);
-    bal_json_close(json, '}');
-    bal_json_close(json, '}');
+void bli_comparison_json_result(struct json *json, const struct bli_case *c, const struct bli_result *result,
+                                const struct bli_theory_row *theory_row) {
+    bli_json_open(json, NULL, '{');
+    bli_comparison_json_fields(json, c, result, theory_row);
+    bli_json_open(json, "metrics", '{');
+    bli_comparison_json_metrics(json, result);
+    bli_json_close(json, '}');
+    bli_json_close(json, '}');
 }
 
 /* What arrives, and the parts of the model that are not as usual. */
-static void json_work(struct json *json, const struct bal_model *model) {
-    const bool slotted = model->clock == BAL_CLOCK_SLOTTED, steals = model->steal.kind != BAL_STEAL_NONE;
-    bal_json_model(json, model, steals ? "steal victims" : "");
-    bal_json_model(json, model,
+static void json_work(struct json *json, const struct bli_model *model) {
+    const bool slotted = model->clock == BLI_CLOCK_SLOTTED, steals = model->steal.kind != BAL_STEAL_NONE;
+    bli_json_model(json, model, steals ? "steal victims" : "");
+    bli_json_model(json, model,
                    slotted && steals ? "clock placement"
                    : slotted         ? "clock batch split!"
                                      : "service tasks#? buffer#? curve? standby? setup?");
 }
 
 static void json_spec(struct json *json, const struct comparison *comparison) {
-    const struct bal_case *c = &comparison->cases[0];
+    const struct bli_case *c = &comparison->cases[0];
     char text[1000];
-    bal_json_open(json, "spec", '{');
-    bal_json_model(json, &c->model, "servers slots#? load#");
+    bli_json_open(json, "spec", '{');
+    bli_json_model(json, &c->model, "servers slots#? load#");
     json_work(json, &c->model);
     if (c->model.classes) {
-        bal_json_number(json, "high", c->model.high);
+        bli_json_number(json, "high", c->model.high);
         if (c->model.class_count > 2) {
-            bal_model_print_classes(&c->model, text, sizeof text);
-            bal_json_text(json, "classes", text);
+            bli_model_print_classes(&c->model, text, sizeof text);
+            bli_json_text(json, "classes", text);
         }
-        bal_json_text(json, "discipline", bal_discipline_text(c->model.discipline));
+        bli_json_text(json, "discipline", bli_discipline_text(c->model.discipline));
     }
-    bal_json_number(json, "time", comparison->results[0].time);
-    bal_json_number(json, "jobs", comparison->jobs);
+    bli_json_number(json, "time", comparison->results[0].time);
+    bli_json_number(json, "jobs", comparison->jobs);
     if (isnan(c->run.warmup))
-        bal_json_text(json, "warmup", "auto");
-    else if (c->run.warmup == BAL_WARMUP_MSER)
-        bal_json_text(json, "warmup", "mser");
+        bli_json_text(json, "warmup", "auto");
+    else if (c->run.warmup == BLI_WARMUP_MSER)
+        bli_json_text(json, "warmup", "mser");
     else
-        bal_json_number(json, "warmup", c->run.warmup);
-    bal_json_count(json, "replications", c->replications);
-    bal_json_number(json, "precision", comparison->precision > 0 ? comparison->precision : NAN);
-    bal_json_count(json, "seed", c->run.seed);
-    bal_json_number(json, "floor_response_mean", comparison->theory_row[0].floor_response);
-    bal_json_bool(json, "cut_short", comparison->cut_short);
-    bal_json_close(json, '}');
+        bli_json_number(json, "warmup", c->run.warmup);
+    bli_json_count(json, "replications", c->replications);
+    bli_json_number(json, "precision", comparison->precision > 0 ? comparison->precision : NAN);
+    bli_json_count(json, "seed", c->run.seed);
+    bli_json_number(json, "floor_response_mean", comparison->theory_row[0].floor_response);
+    bli_json_bool(json, "cut_short", comparison->cut_short);
+    bli_json_close(json, '}');
 }
 
-void bal_comparison_json(const struct comparison *comparison, FILE *out) {
+void bli_comparison_json(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
         return;
     }
-    bal_comparison_order(comparison->results, comparison->count, order);
+    bli_comparison_order(comparison->results, comparison->count, order);
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "version", BALLAST_VERSION);
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, comparison);
-    bal_head_json(&json, comparison->draft, NULL);
-    bal_json_open(&json, "results", '[');
+    bli_head_json(&json, comparison->draft, NULL);
+    bli_json_open(&json, "results", '[');
     for (size_t i = 0; i < comparison->count; i++)
-        bal_comparison_json_result(&json, &comparison->cases[order[i]], &comparison->results[order[i]],
+        bli_comparison_json_result(&json, &comparison->cases[order[i]], &comparison->results[order[i]],
                                    &comparison->theory_row[order[i]]);
-    bal_json_close(&json, ']');
-    bal_json_close(&json, '}');
+    bli_json_close(&json, ']');
+    bli_json_close(&json, '}');
     free(order);
 }
 
 /* The distributions of whose percentiles a case has been asked, one after the other; false: there are no
  * more. */
-static bool is_asked(const struct bal_case *c, unsigned distribution) {
-    return distribution <= BAL_OF_WAITING || (c->model.classes && distribution <= BAL_OF_LOW_WAITING);
+static bool is_asked(const struct bli_case *c, unsigned distribution) {
+    return distribution <= BLI_OF_WAITING || (c->model.classes && distribution <= BLI_OF_LOW_WAITING);
 }
 
 /* Percentiles that are metrics have their columns. */
-static bool is_extra(const struct bal_percentiles *asked, unsigned i) {
-    return bal_distribution_metric(BAL_OF_RESPONSE, asked->quantile[i]) == BAL_METRIC_COUNT;
+static bool is_extra(const struct bli_percentiles *asked, unsigned i) {
+    return bli_distribution_metric(BLI_OF_RESPONSE, asked->quantile[i]) == BLI_METRIC_COUNT;
 }
 
-static void put_asked(struct bal_rows *rows, const struct bal_case *c, const struct bal_result *result) {
-    const struct bal_percentiles *asked = c->run.percentiles;
-    const bool has = result->replications > 0 && bal_comparison_has_means(result);
-    for (unsigned d = 0; asked && d < BAL_DISTRIBUTIONS && is_asked(c, d); d++)
+static void put_asked(struct bli_rows *rows, const struct bli_case *c, const struct bli_result *result) {
+    const struct bli_percentiles *asked = c->run.percentiles;
+    const bool has = result->replications > 0 && bli_comparison_has_means(result);
+    for (unsigned d = 0; asked && d < BLI_DISTRIBUTIONS && is_asked(c, d); d++)
         for (unsigned i = 0; i < asked->count; i++) {
-            const struct bal_quantity quantity = {(int)bal_distribution_median((enum bal_distribution)d),
+            const struct bli_quantity quantity = {(int)bli_distribution_median((enum bli_distribution)d),
                                                   (int)d, asked->quantile[i]};
-            char text[BAL_QUANTITY_TEXT];
+            char text[BLI_QUANTITY_TEXT];
             if (is_extra(asked, i))
-                bal_row_estimate(rows, bal_quantity_text(quantity, text),
+                bli_row_estimate(rows, bli_quantity_text(quantity, text),
                                  has ? result->percentile[d][i] : unknown);
         }
 }
 
 /* The percentiles of a distribution whose intervals are too short, with spaces between. */
-static void put_rare(struct bal_rows *rows, const char *name, const struct bal_case *c,
-                     const struct bal_result *result, bool known) {
+static void put_rare(struct bli_rows *rows, const char *name, const struct bli_case *c,
+                     const struct bli_result *result, bool known) {
     static const double usual[] = {0.5, 0.9, 0.99, 0.999};
     static const char *const names[] = {"p50", "p90", "p99", "p999"};
     char text[40] = "";
     for (int i = 0; i < 4 && known; i++)
-        if (bal_result_spells(c, result, usual[i]) < BAL_SPELLS_MIN)
+        if (bli_result_spells(c, result, usual[i]) < BLI_SPELLS_MIN)
             strcat(strcat(text, *text ? " " : ""), names[i]);
-    bal_row_text(rows, name, text);
+    bli_row_text(rows, name, text);
 }
 
 /* How many fractions are more than rounding. */
@@ -459,14 +459,14 @@ static size_t count_levels(const double *value, size_t count) {
 }
 
 /* "theory.response_p50", or of a class "theory.high.response_p50". */
-static void put_theory(struct bal_rows *rows, const char *class, const char *name, double value) {
+static void put_theory(struct bli_rows *rows, const char *class, const char *name, double value) {
     char whole[80];
     snprintf(whole, sizeof whole, "theory.%s%s", class, name);
-    bal_row_number(rows, whole, value);
+    bli_row_number(rows, whole, value);
 }
 
-static void put_theory_class(struct bal_rows *rows, const char *class,
-                             const struct bal_prediction_class *known) {
+static void put_theory_class(struct bli_rows *rows, const char *class,
+                             const struct bli_prediction_class *known) {
     put_theory(rows, class, "response_mean", known->response_mean);
     put_theory(rows, class, "response_bound", known->response_bound);
     put_theory(rows, class, "waiting_mean", known->waiting_mean);
@@ -475,12 +475,12 @@ static void put_theory_class(struct bal_rows *rows, const char *class,
         put_theory(rows, class, quantile_names[i], known->response_quantile[i]);
 }
 
-static const struct bal_prediction_class unknown_class = {NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN};
+static const struct bli_prediction_class unknown_class = {NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN};
 
 /* As JSON has it: nothing where nothing is known. */
-static void put_theories(struct bal_rows *rows, const struct bal_theory_row *theory_row, bool classes) {
-    const struct bal_prediction *known = &theory_row->known;
-    const bool any = known->kind != BAL_THEORY_UNKNOWN, expanded = theory_row->expanded;
+static void put_theories(struct bli_rows *rows, const struct bli_theory_row *theory_row, bool classes) {
+    const struct bli_prediction *known = &theory_row->known;
+    const bool any = known->kind != BLI_THEORY_UNKNOWN, expanded = theory_row->expanded;
     put_theory(rows, "", "response_mean", any ? known->response_mean : NAN);
     put_theory(rows, "", "waiting_mean", any ? known->waiting_mean : NAN);
     for (int i = 0; i < 4; i++)
@@ -488,55 +488,55 @@ static void put_theories(struct bal_rows *rows, const struct bal_theory_row *the
     put_theory_class(rows, "high.", any && classes ? &known->high : &unknown_class);
     put_theory_class(rows, "low.", any && classes ? &known->low : &unknown_class);
     put_theory(rows, "", "gave_up", any ? known->gave_up : NAN);
-    bal_row_text(rows, "theory.kind", any ? bal_theory_kind_name(known->kind) : "");
-    bal_row_text(rows, "theory.source", any ? known->source : "");
-    bal_row_list(rows, "theory.tail", known->tail, any ? count_levels(known->tail, known->levels) : 0);
+    bli_row_text(rows, "theory.kind", any ? bli_theory_kind_name(known->kind) : "");
+    bli_row_text(rows, "theory.source", any ? known->source : "");
+    bli_row_list(rows, "theory.tail", known->tail, any ? count_levels(known->tail, known->levels) : 0);
     put_theory(rows, "", "expansion", expanded ? theory_row->expansion.response_mean : NAN);
     put_theory(rows, "", "expansion.error", expanded ? theory_row->expansion.error : NAN);
     put_theory(rows, "", "fit_error", any && known->fit_error > 0 ? known->fit_error : NAN);
 }
 
-void bal_comparison_put(struct bal_rows *rows, const struct bal_case *c, const struct bal_result *result,
-                        const struct bal_theory_row *theory_row) {
+void bli_comparison_put(struct bli_rows *rows, const struct bli_case *c, const struct bli_result *result,
+                        const struct bli_theory_row *theory_row) {
     static const char *const rare[] = {"response.rare",     "waiting.rare",      "high.response.rare",
                                        "high.waiting.rare", "low.response.rare", "low.waiting.rare"};
-    const bool means = bal_comparison_has_means(result);
-    char policy[200], doubts[BAL_DOUBT_WORDS];
+    const bool means = bli_comparison_has_means(result);
+    char policy[200], doubts[BLI_DOUBT_WORDS];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    bal_doubt_words(result->doubts, doubts);
-    bal_row_quoted(rows, "policy", policy);
-    bal_row_text(rows, "verdict", bal_verdict_text(result->verdict));
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
-        bal_row_estimate(rows, bal_metric_table[m].name, has_metric(result, m) ? result->metric[m] : unknown);
-    bal_row_list(rows, "queue.tail", result->tail, means ? count_levels(result->tail, BAL_TAIL_LEVELS) : 0);
+    bli_doubt_words(result->doubts, doubts);
+    bli_row_quoted(rows, "policy", policy);
+    bli_row_text(rows, "verdict", bli_verdict_text(result->verdict));
+    for (int m = 0; m < BLI_METRIC_COUNT; m++)
+        bli_row_estimate(rows, bli_metric_table[m].name, has_metric(result, m) ? result->metric[m] : unknown);
+    bli_row_list(rows, "queue.tail", result->tail, means ? count_levels(result->tail, BLI_TAIL_LEVELS) : 0);
     put_theories(rows, theory_row, c->model.classes);
-    bal_row_text(rows, "engine", bal_engine_text(result->engine));
-    bal_row_count(rows, "replications", result->replications);
-    bal_row_bool(rows, "precise", result->precise, bal_no_yes);
-    bal_row_count(rows, "jobs", result->jobs);
-    bal_row_count(rows, "events", result->events);
-    bal_row_number(rows, "time", result->time);
-    bal_row_number(rows, "warmup", result->warmup);
-    bal_row_text(rows, "doubts", doubts);
+    bli_row_text(rows, "engine", bli_engine_text(result->engine));
+    bli_row_count(rows, "replications", result->replications);
+    bli_row_bool(rows, "precise", result->precise, bli_no_yes);
+    bli_row_count(rows, "jobs", result->jobs);
+    bli_row_count(rows, "events", result->events);
+    bli_row_number(rows, "time", result->time);
+    bli_row_number(rows, "warmup", result->warmup);
+    bli_row_text(rows, "doubts", doubts);
     for (int i = 0; i < 6; i++)
         put_rare(rows, rare[i], c, result, i < 2 || c->model.classes);
-    bal_row_bool(rows, "outlasted_curve", result->outlasted, bal_no_yes);
+    bli_row_bool(rows, "outlasted_curve", result->outlasted, bli_no_yes);
     put_asked(rows, c, result);
 }
 
-void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
+void bli_comparison_csv(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
         return;
     }
-    bal_comparison_order(comparison->results, comparison->count, order);
-    struct bal_rows rows = {.csv = out};
+    bli_comparison_order(comparison->results, comparison->count, order);
+    struct bli_rows rows = {.csv = out};
     for (size_t i = 0; i < comparison->count; i++)
         do {
-            bal_row_begin(&rows);
-            bal_comparison_put(&rows, &comparison->cases[order[i]], &comparison->results[order[i]],
+            bli_row_begin(&rows);
+            bli_comparison_put(&rows, &comparison->cases[order[i]], &comparison->results[order[i]],
                                &comparison->theory_row[order[i]]);
-        } while (bal_row_end(&rows, comparison->draft));
+        } while (bli_row_end(&rows, comparison->draft));
     free(order);
 }

@@ -31,7 +31,7 @@ static void append_text(struct story *story, const char *format, ...) {
     story->used += length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1;
 }
 
-static const struct bal_result *result_at(const struct story *story, size_t place) {
+static const struct bli_result *result_at(const struct story *story, size_t place) {
     return &story->comparison->results[story->order[place]];
 }
 
@@ -45,25 +45,25 @@ static void write_name(struct story *story, size_t place) {
     append_text(story, "%s", text);
 }
 
-static struct bal_estimate mean_at(const struct story *story, size_t place) {
-    return result_at(story, place)->metric[BAL_RESPONSE_MEAN];
+static struct bli_estimate mean_at(const struct story *story, size_t place) {
+    return result_at(story, place)->metric[BLI_RESPONSE_MEAN];
 }
 
 /* Does it have a mean without doubts? */
 static bool is_sure(const struct story *story, size_t place) {
-    const struct bal_result *result = result_at(story, place);
-    return bal_comparison_has_means(result) && result->verdict == BAL_STABLE && result->doubts == 0;
+    const struct bli_result *result = result_at(story, place);
+    return bli_comparison_has_means(result) && result->verdict == BLI_STABLE && result->doubts == 0;
 }
 
 /* May the order of the two be due to chance? Without intervals it may. */
-static bool may_be_equal(struct bal_estimate a, struct bal_estimate b) {
+static bool may_be_equal(struct bli_estimate a, struct bli_estimate b) {
     return !(fabs(a.mean - b.mean) > a.half_width + b.half_width);
 }
 
 /* The first place from `place` on with a sure row that need not know sizes, or the number of rows. */
 static size_t next_sure(const struct story *story, size_t place, bool blind) {
     while (place < story->comparison->count &&
-           !(is_sure(story, place) && !(blind && *bal_sizes_mark(policy_at(story, place)))))
+           !(is_sure(story, place) && !(blind && *bli_sizes_mark(policy_at(story, place)))))
         place++;
     return place;
 }
@@ -71,8 +71,8 @@ static size_t next_sure(const struct story *story, size_t place, bool blind) {
 /* ---- first: what is best ---- */
 
 static void write_best(struct story *story, size_t best, bool blind) {
-    const struct bal_estimate mean = mean_at(story, best);
-    const double p99 = result_at(story, best)->metric[BAL_RESPONSE_P99].mean;
+    const struct bli_estimate mean = mean_at(story, best);
+    const double p99 = result_at(story, best)->metric[BLI_RESPONSE_P99].mean;
     append_text(story, "A job is answered soonest under ");
     write_name(story, best);
     append_text(story, ", in %.3g on average", mean.mean);
@@ -95,8 +95,8 @@ static void write_best(struct story *story, size_t best, bool blind) {
 static void write_nothing_sure(struct story *story) {
     size_t means = 0, unstable = 0;
     for (size_t i = 0; i < story->comparison->count; i++) {
-        means += bal_comparison_has_means(result_at(story, i));
-        unstable += result_at(story, i)->replications > 0 && result_at(story, i)->verdict == BAL_UNSTABLE;
+        means += bli_comparison_has_means(result_at(story, i));
+        unstable += result_at(story, i)->replications > 0 && result_at(story, i)->verdict == BLI_UNSTABLE;
     }
     if (means > 0)
         append_text(story,
@@ -124,8 +124,8 @@ static size_t cheapest_near(const struct story *story, size_t best, bool blind) 
          i = next_sure(story, i + 1, blind)) {
         const bool near = mean_at(story, i).mean <= 1.05 * mean_at(story, best).mean ||
                           may_be_equal(mean_at(story, i), mean_at(story, best));
-        if (near && result_at(story, i)->metric[BAL_MESSAGES_PER_JOB].mean <
-                        result_at(story, cheapest)->metric[BAL_MESSAGES_PER_JOB].mean - 0.005)
+        if (near && result_at(story, i)->metric[BLI_MESSAGES_PER_JOB].mean <
+                        result_at(story, cheapest)->metric[BLI_MESSAGES_PER_JOB].mean - 0.005)
             cheapest = i;
     }
     return cheapest;
@@ -137,17 +137,17 @@ static void write_advice(struct story *story, size_t best, bool blind) {
     write_name(story, cheapest);
     char messages[32];
     snprintf(messages, sizeof messages, "%.2g",
-             result_at(story, cheapest)->metric[BAL_MESSAGES_PER_JOB].mean);
+             result_at(story, cheapest)->metric[BLI_MESSAGES_PER_JOB].mean);
     append_text(story, ": it takes %s message%s a job and %.3g bits of memory", messages,
                 strcmp(messages, "1") == 0 ? "" : "s", result_at(story, cheapest)->memory_bits);
     if (cheapest != best) {
         append_text(story, ", where ");
         write_name(story, best);
         append_text(story, ", hardly faster, takes %.2g",
-                    result_at(story, best)->metric[BAL_MESSAGES_PER_JOB].mean);
+                    result_at(story, best)->metric[BLI_MESSAGES_PER_JOB].mean);
     }
     append_text(story, "%s. ",
-                *bal_sizes_mark(policy_at(story, cheapest)) ? ", but must know the size of every job" : "");
+                *bli_sizes_mark(policy_at(story, cheapest)) ? ", but must know the size of every job" : "");
 }
 
 /* ---- third: what not to believe ---- */
@@ -155,10 +155,10 @@ static void write_advice(struct story *story, size_t best, bool blind) {
 static void write_caution(struct story *story) {
     size_t unstable = 0, doubted = 0, sizes = 0, rows = story->comparison->count;
     for (size_t i = 0; i < rows; i++) {
-        const struct bal_result *result = result_at(story, i);
-        unstable += result->replications > 0 && result->verdict == BAL_UNSTABLE;
-        doubted += bal_comparison_has_means(result) && !is_sure(story, i);
-        sizes += *bal_sizes_mark(policy_at(story, i)) != 0;
+        const struct bli_result *result = result_at(story, i);
+        unstable += result->replications > 0 && result->verdict == BLI_UNSTABLE;
+        doubted += bli_comparison_has_means(result) && !is_sure(story, i);
+        sizes += *bli_sizes_mark(policy_at(story, i)) != 0;
     }
     const char *are = unstable == 1 ? "is" : "are", *doubts = doubted == 1 ? "is" : "are";
     if (story->comparison->cut_short)
@@ -184,13 +184,13 @@ static void write_caution(struct story *story) {
     append_text(story, "%s.", sizes > 0 ? ", and rows with * need to know what no proxy knows" : "");
 }
 
-void bal_comparison_explain(const struct comparison *comparison, FILE *out) {
+void bli_comparison_explain(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
         return;
     }
-    bal_comparison_order(comparison->results, comparison->count, order);
+    bli_comparison_order(comparison->results, comparison->count, order);
     struct story story = {.comparison = comparison, .order = order};
     const size_t blind = next_sure(&story, 0, true);
     const bool others = blind < comparison->count; /* policies that need not know sizes come first */
@@ -203,6 +203,6 @@ void bal_comparison_explain(const struct comparison *comparison, FILE *out) {
     }
     write_caution(&story);
     fputc('\n', out);
-    bal_table_wrap("", story.text, 0, out);
+    bli_table_wrap("", story.text, 0, out);
     free(order);
 }

@@ -20,7 +20,7 @@ enum {
     CLASS_DECIMALS = 3
 }; /* of means where there are classes: three of them, so that the columns stay narrow */
 
-static const struct bal_estimate none = {NAN, NAN};
+static const struct bli_estimate none = {NAN, NAN};
 
 /* A bar of eighths of a character. */
 static void bar_text(double part, char text[3 * BAR + 1]) {
@@ -74,7 +74,7 @@ static void short_count(double value, char *text, size_t size) {
 static void add_short(struct table *table, double value) {
     char text[32];
     short_number(value, text, sizeof text);
-    bal_table_add(table, "%s", text);
+    bli_table_add(table, "%s", text);
 }
 
 /* What is not 0 is not shown as 0. */
@@ -82,53 +82,53 @@ static double shown_half(double half, int decimals) {
     return half > 0 ? fmax(half, pow(10, -decimals)) : half;
 }
 
-static void add_estimate(struct table *table, struct bal_estimate mean, int decimals, const char *mark) {
+static void add_estimate(struct table *table, struct bli_estimate mean, int decimals, const char *mark) {
     if (isnan(mean.mean))
-        bal_table_add(table, "%s", "");
+        bli_table_add(table, "%s", "");
     else if (isnan(mean.half_width))
-        bal_table_add(table, "%.4g%s", mean.mean, mark);
+        bli_table_add(table, "%.4g%s", mean.mean, mark);
     else
-        bal_table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals,
+        bli_table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals,
                       shown_half(mean.half_width, decimals), mark);
 }
 
-static void add_mean(struct table *table, const struct bal_result *result, int decimals, const char *mark) {
-    if (!bal_comparison_has_means(result))
-        bal_table_add(table, "%s", bal_comparison_no_means(result));
+static void add_mean(struct table *table, const struct bli_result *result, int decimals, const char *mark) {
+    if (!bli_comparison_has_means(result))
+        bli_table_add(table, "%s", bli_comparison_no_means(result));
     else
-        add_estimate(table, result->metric[BAL_RESPONSE_MEAN], decimals, mark);
+        add_estimate(table, result->metric[BLI_RESPONSE_MEAN], decimals, mark);
 }
 
 /* "≈ 2.658 (+0.1%)": with so many servers, to the digits that are right. */
-static void add_expansion(struct table *table, const struct bal_result *result,
-                          const struct bal_expansion *expansion) {
+static void add_expansion(struct table *table, const struct bli_result *result,
+                          const struct bli_expansion *expansion) {
     char difference[32] = "";
-    const double mean = result->metric[BAL_RESPONSE_MEAN].mean;
-    if (bal_comparison_has_means(result))
+    const double mean = result->metric[BLI_RESPONSE_MEAN].mean;
+    if (bli_comparison_has_means(result))
         snprintf(difference, sizeof difference, " (%+.1f%%)",
-                 bal_shown(100 * (mean / expansion->response_mean - 1), 1));
-    bal_table_add(table, "%s %.*f%s", bal_theory_sign(BAL_THEORY_APPROXIMATE),
+                 bli_shown(100 * (mean / expansion->response_mean - 1), 1));
+    bli_table_add(table, "%s %.*f%s", bli_theory_sign(BLI_THEORY_APPROXIMATE),
                   expansion->response_mean < 9.9995   ? 3
                   : expansion->response_mean < 99.995 ? 2
                                                       : 1,
                   expansion->response_mean, difference);
 }
 
-static bool shows_expansion(const struct bal_theory_row *theory_row) {
-    return theory_row->known.kind == BAL_THEORY_LIMIT && theory_row->expanded &&
-           bal_expansion_is_close(&theory_row->expansion);
+static bool shows_expansion(const struct bli_theory_row *theory_row) {
+    return theory_row->known.kind == BLI_THEORY_LIMIT && theory_row->expanded &&
+           bli_expansion_is_close(&theory_row->expansion);
 }
 
 /* What theory says, and how far the simulation is from it. */
-static void add_theory(struct table *table, const struct bal_case *c, const struct bal_result *result,
-                       const struct bal_theory_row *theory_row) {
-    const struct bal_prediction *known = &theory_row->known;
+static void add_theory(struct table *table, const struct bli_case *c, const struct bli_result *result,
+                       const struct bli_theory_row *theory_row) {
+    const struct bli_prediction *known = &theory_row->known;
     if (theory_row->critical_load <= c->model.load) {
-        bal_table_add(table, "load < %.3g", theory_row->critical_load);
+        bli_table_add(table, "load < %.3g", theory_row->critical_load);
         return;
     }
-    if (known->kind == BAL_THEORY_UNKNOWN || isnan(known->response_mean)) {
-        bal_table_add(table, "%s", "");
+    if (known->kind == BLI_THEORY_UNKNOWN || isnan(known->response_mean)) {
+        bli_table_add(table, "%s", "");
         return;
     }
     if (shows_expansion(theory_row)) {
@@ -137,20 +137,20 @@ static void add_theory(struct table *table, const struct bal_case *c, const stru
     }
     char value[32];
     short_number(known->response_mean, value, sizeof value);
-    const char *sign = bal_theory_sign(known->kind);
-    if (bal_comparison_has_means(result) && isfinite(known->response_mean))
-        bal_table_add(
+    const char *sign = bli_theory_sign(known->kind);
+    if (bli_comparison_has_means(result) && isfinite(known->response_mean))
+        bli_table_add(
             table, "%s %s (%+.1f%%)", sign, value,
-            bal_shown(100 * (result->metric[BAL_RESPONSE_MEAN].mean / known->response_mean - 1), 1));
+            bli_shown(100 * (result->metric[BLI_RESPONSE_MEAN].mean / known->response_mean - 1), 1));
     else
-        bal_table_add(table, "%s %s", sign, value);
+        bli_table_add(table, "%s %s", sign, value);
 }
 
 static double longest_mean(const struct comparison *comparison) {
     double most = 0;
     for (size_t i = 0; i < comparison->count; i++)
-        if (bal_comparison_has_means(&comparison->results[i]))
-            most = fmax(most, comparison->results[i].metric[BAL_RESPONSE_MEAN].mean);
+        if (bli_comparison_has_means(&comparison->results[i]))
+            most = fmax(most, comparison->results[i].metric[BLI_RESPONSE_MEAN].mean);
     return most;
 }
 
@@ -164,7 +164,7 @@ static bool shows_power(const struct comparison *comparison) {
 
 /* Which columns a table has. */
 struct columns {
-    struct bal_percentiles percentiles;
+    struct bli_percentiles percentiles;
     bool classes, powered;
     bool theory;   /* next to each percentile */
     uint32_t many; /* classes, if there are more than two: means only, for lack of space */
@@ -173,10 +173,10 @@ struct columns {
 
 static struct columns columns_of(const struct comparison *comparison) {
     enum { WITH_BARS = 2 }; /* percentiles, in a table of at most 110 characters */
-    static const struct bal_percentiles one = {1, {0.99}}, two = {2, {0.5, 0.99}};
-    const struct bal_case *c = &comparison->cases[0];
+    static const struct bli_percentiles one = {1, {0.99}}, two = {2, {0.5, 0.99}};
+    const struct bli_case *c = &comparison->cases[0];
     const bool classes = c->model.classes, powered = !classes && shows_power(comparison);
-    const struct bal_percentiles *shown = c->run.percentiles   ? c->run.percentiles
+    const struct bli_percentiles *shown = c->run.percentiles   ? c->run.percentiles
                                           : classes || powered ? &one
                                                                : &two;
     return (struct columns){.percentiles = *shown,
@@ -189,46 +189,46 @@ static struct columns columns_of(const struct comparison *comparison) {
 }
 
 /* By the expansion where it is close at this percentile, else as known for the policy, or nothing. */
-static void add_percentile_theory(struct table *table, const struct bal_case *c,
-                                  const struct bal_theory_row *theory_row, double quantile) {
+static void add_percentile_theory(struct table *table, const struct bli_case *c,
+                                  const struct bli_theory_row *theory_row, double quantile) {
     static const double usual[] = {0.5, 0.9, 0.99, 0.999};
-    const struct bal_prediction *known = &theory_row->known;
-    const struct bal_expansion *expansion = &theory_row->expansion;
-    enum bal_theory_kind kind = known->kind;
+    const struct bli_prediction *known = &theory_row->known;
+    const struct bli_expansion *expansion = &theory_row->expansion;
+    enum bli_theory_kind kind = known->kind;
     double value = NAN;
     char text[32];
     for (int i = 0; i < 4; i++)
         if (fabs(quantile - usual[i]) < 1e-12)
             value = known->response_quantile[i];
-    for (int i = 0; i < 4 && kind == BAL_THEORY_LIMIT && theory_row->expanded; i++)
+    for (int i = 0; i < 4 && kind == BLI_THEORY_LIMIT && theory_row->expanded; i++)
         if (fabs(quantile - usual[i]) < 1e-12 &&
             expansion->quantile_error[i] <= 0.01 * expansion->response_quantile[i]) {
             value = expansion->response_quantile[i];
-            kind = BAL_THEORY_APPROXIMATE;
+            kind = BLI_THEORY_APPROXIMATE;
         }
     if (isnan(value) && theory_row->solved.states == 0)
-        value = bal_theory_quantile(&c->model, &c->policy, BAL_THEORY_RESPONSE, quantile);
+        value = bli_theory_quantile(&c->model, &c->policy, BLI_THEORY_RESPONSE, quantile);
     short_number(value, text, sizeof text);
-    if (kind == BAL_THEORY_UNKNOWN || isnan(value) || theory_row->critical_load <= c->model.load)
-        bal_table_add(table, "%s", "");
+    if (kind == BLI_THEORY_UNKNOWN || isnan(value) || theory_row->critical_load <= c->model.load)
+        bli_table_add(table, "%s", "");
     else
-        bal_table_add(table, "%s %s", bal_theory_sign(kind), text);
+        bli_table_add(table, "%s %s", bli_theory_sign(kind), text);
 }
 
 /* With their half-widths, to the first digit of them. theory_row: NULL where there are no columns for it. */
-static void put_percentiles(struct table *table, const struct columns *columns, const struct bal_case *c,
-                            const struct bal_result *result, enum bal_distribution distribution,
-                            const struct bal_theory_row *theory_row, struct doubt_notes *notes) {
+static void put_percentiles(struct table *table, const struct columns *columns, const struct bli_case *c,
+                            const struct bli_result *result, enum bli_distribution distribution,
+                            const struct bli_theory_row *theory_row, struct doubt_notes *notes) {
     for (unsigned i = 0; i < columns->percentiles.count; i++) {
         const double quantile = columns->percentiles.quantile[i];
-        char text[BAL_METRIC_TEXT], name[BAL_PERCENTILE_TEXT];
-        struct bal_estimate value = none;
-        if (bal_comparison_has_means(result))
-            value = bal_result_quantile(c, result, distribution, quantile);
-        bal_percentile_cell(value, text);
-        if (bal_table_column(table, 'r', "%s", bal_percentile_print(quantile, name)))
-            bal_table_add(table, "%s%s", text, *text ? bal_doubt_add_rare(notes, c, result, quantile) : "");
-        if (columns->theory && bal_table_column(table, 'l', "%s", ""))
+        char text[BLI_METRIC_TEXT], name[BLI_PERCENTILE_TEXT];
+        struct bli_estimate value = none;
+        if (bli_comparison_has_means(result))
+            value = bli_result_quantile(c, result, distribution, quantile);
+        bli_percentile_cell(value, text);
+        if (bli_table_column(table, 'r', "%s", bli_percentile_print(quantile, name)))
+            bli_table_add(table, "%s%s", text, *text ? bli_doubt_add_rare(notes, c, result, quantile) : "");
+        if (columns->theory && bli_table_column(table, 'l', "%s", ""))
             add_percentile_theory(table, c, theory_row, quantile);
     }
 }
@@ -242,73 +242,73 @@ static void name_of(const struct comparison *comparison, size_t i, char text[200
 }
 
 /* The policy, and the mean of all its jobs. */
-static void put_subject(struct table *table, const char *head, const char *policy, const struct bal_case *c,
-                        const struct bal_result *result, int decimals, struct doubt_notes *notes) {
-    if (bal_table_column(table, 'l', "policy"))
-        bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
-    if (bal_table_column(table, 'r', "%s", head))
-        add_mean(table, result, decimals, bal_doubt_add(notes, policy, c, result));
+static void put_subject(struct table *table, const char *head, const char *policy, const struct bli_case *c,
+                        const struct bli_result *result, int decimals, struct doubt_notes *notes) {
+    if (bli_table_column(table, 'l', "policy"))
+        bli_table_add(table, "%s%s", policy, bli_sizes_mark(c->policy.policy));
+    if (bli_table_column(table, 'r', "%s", head))
+        add_mean(table, result, decimals, bli_doubt_add(notes, policy, c, result));
 }
 
-static void put_messages(struct table *table, const struct bal_result *result) {
-    if (bal_table_column(table, 'r', "msgs"))
-        add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
+static void put_messages(struct table *table, const struct bli_result *result) {
+    if (bli_table_column(table, 'r', "msgs"))
+        add_short(table, result->metric[BLI_MESSAGES_PER_JOB].mean);
 }
 
 static void put_row(struct table *table, const struct columns *columns, const char *policy,
-                    const struct bal_case *c, const struct bal_result *result,
-                    const struct bal_theory_row *theory_row, double most, struct doubt_notes *notes) {
+                    const struct bli_case *c, const struct bli_result *result,
+                    const struct bli_theory_row *theory_row, double most, struct doubt_notes *notes) {
     char bar[3 * BAR + 1] = "", bits[32];
-    const bool known = bal_comparison_has_means(result);
+    const bool known = bli_comparison_has_means(result);
     if (known)
-        bar_text(result->metric[BAL_RESPONSE_MEAN].mean / most, bar);
+        bar_text(result->metric[BLI_RESPONSE_MEAN].mean / most, bar);
     short_count(result->memory_bits, bits, sizeof bits);
-    const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
+    const struct bli_estimate mean = result->metric[BLI_RESPONSE_MEAN];
     put_subject(table, "mean response", policy, c, result, decimals_of(mean.half_width, mean.mean), notes);
-    if (columns->bars && bal_table_column(table, 'l', "%s", ""))
-        bal_table_add(table, "%s", bar);
-    put_percentiles(table, columns, c, result, BAL_OF_RESPONSE, theory_row, notes);
-    if (columns->powered && bal_table_column(table, 'r', "watts"))
-        add_short(table, result->verdict == BAL_UNSTABLE ? NAN : result->metric[BAL_POWER_MEAN].mean);
-    if (bal_table_column(table, 'r', "waits"))
-        bal_table_add_number(table, "%.1f%%",
-                             known ? 100 * result->metric[BAL_WAITING_PROBABILITY].mean : NAN);
+    if (columns->bars && bli_table_column(table, 'l', "%s", ""))
+        bli_table_add(table, "%s", bar);
+    put_percentiles(table, columns, c, result, BLI_OF_RESPONSE, theory_row, notes);
+    if (columns->powered && bli_table_column(table, 'r', "watts"))
+        add_short(table, result->verdict == BLI_UNSTABLE ? NAN : result->metric[BLI_POWER_MEAN].mean);
+    if (bli_table_column(table, 'r', "waits"))
+        bli_table_add_number(table, "%.1f%%",
+                             known ? 100 * result->metric[BLI_WAITING_PROBABILITY].mean : NAN);
     put_messages(table, result);
-    if (bal_table_column(table, 'r', "bits"))
-        bal_table_add(table, "%s", bits);
-    if (bal_table_column(table, 'l', "theory"))
+    if (bli_table_column(table, 'r', "bits"))
+        bli_table_add(table, "%s", bits);
+    if (bli_table_column(table, 'l', "theory"))
         add_theory(table, c, result, theory_row);
 }
 
 /* The prediction of theory for a class, without the difference, for lack of space. */
-static void add_class_theory(struct table *table, enum bal_theory_kind kind, double mean) {
+static void add_class_theory(struct table *table, enum bli_theory_kind kind, double mean) {
     char value[32];
     short_number(mean, value, sizeof value);
-    if (kind == BAL_THEORY_UNKNOWN || isnan(mean))
-        bal_table_add(table, "%s", "");
+    if (kind == BLI_THEORY_UNKNOWN || isnan(mean))
+        bli_table_add(table, "%s", "");
     else
-        bal_table_add(table, "%s %s", bal_theory_sign(kind), value);
+        bli_table_add(table, "%s %s", bli_theory_sign(kind), value);
 }
 
 /* The mean of a class of jobs, and what theory says of it. */
-static void put_class_mean(struct table *table, const char *head, struct bal_estimate mean,
-                           enum bal_theory_kind kind, double theory) {
-    if (bal_table_column(table, 'r', "%s", head))
+static void put_class_mean(struct table *table, const char *head, struct bli_estimate mean,
+                           enum bli_theory_kind kind, double theory) {
+    if (bli_table_column(table, 'r', "%s", head))
         add_estimate(table, mean, CLASS_DECIMALS, "");
-    if (bal_table_column(table, 'l', "theory"))
+    if (bli_table_column(table, 'l', "theory"))
         add_class_theory(table, kind, theory);
 }
 
 /* With two classes: columns for both instead of more columns about all jobs. */
 static void put_class_row(struct table *table, const struct columns *columns, const char *policy,
-                          const struct bal_case *c, const struct bal_result *result,
-                          const struct bal_prediction *known, struct doubt_notes *notes) {
-    static const enum bal_distribution of[] = {BAL_OF_HIGH_RESPONSE, BAL_OF_LOW_RESPONSE};
+                          const struct bli_case *c, const struct bli_result *result,
+                          const struct bli_prediction *known, struct doubt_notes *notes) {
+    static const enum bli_distribution of[] = {BLI_OF_HIGH_RESPONSE, BLI_OF_LOW_RESPONSE};
     const double theory[] = {known->high.response_mean, known->low.response_mean};
-    const bool has = bal_comparison_has_means(result);
+    const bool has = bli_comparison_has_means(result);
     put_subject(table, "all jobs", policy, c, result, CLASS_DECIMALS, notes);
     for (int i = 0; i < 2; i++) {
-        const struct bal_estimate *mean = &result->metric[bal_distribution_median(of[i])] - 1;
+        const struct bli_estimate *mean = &result->metric[bli_distribution_median(of[i])] - 1;
         put_class_mean(table, i == 0 ? "high jobs" : "low jobs", has ? *mean : none, known->kind, theory[i]);
         put_percentiles(table, columns, c, result, of[i], NULL, notes);
     }
@@ -317,37 +317,37 @@ static void put_class_row(struct table *table, const struct columns *columns, co
 
 /* Where there are more than two. */
 static void put_many_row(struct table *table, const struct columns *columns, const char *policy,
-                         const struct bal_case *c, const struct bal_result *result,
-                         const struct bal_prediction *known, struct doubt_notes *notes) {
-    const bool has = bal_comparison_has_means(result);
+                         const struct bli_case *c, const struct bli_result *result,
+                         const struct bli_prediction *known, struct doubt_notes *notes) {
+    const bool has = bli_comparison_has_means(result);
     put_subject(table, "all jobs", policy, c, result, CLASS_DECIMALS, notes);
     for (uint32_t i = 0; i < columns->many; i++) {
         char head[20];
         snprintf(head, sizeof head, "class %u", i + 1);
-        put_class_mean(table, head, has ? result->metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i] : none,
+        put_class_mean(table, head, has ? result->metric[BLI_CLASS_1_RESPONSE_MEAN + 2 * i] : none,
                        known->kind, known->class_response[i]);
     }
     put_messages(table, result);
 }
 
 /* ", 30 % of jobs high": which classes there are; "" when there are none. */
-static void classes_text(const struct bal_model *model, char *text, size_t size) {
+static void classes_text(const struct bli_model *model, char *text, size_t size) {
     text[0] = 0;
     if (!model->classes)
         return;
-    char shares[8 * BAL_NUMBER_TEXT];
-    bal_model_print_classes(model, shares, sizeof shares);
+    char shares[8 * BLI_NUMBER_TEXT];
+    bli_model_print_classes(model, shares, sizeof shares);
     const int length = model->class_count > 2
                            ? snprintf(text, size, ", classes %.100s", shares)
                            : snprintf(text, size, ", %.4g %% of jobs high", 100 * model->high);
-    if (model->discipline != BAL_DISCIPLINE_AUTO)
-        snprintf(text + length, size - (size_t)length, " (%s)", bal_discipline_text(model->discipline));
+    if (model->discipline != BLI_DISCIPLINE_AUTO)
+        snprintf(text + length, size - (size_t)length, " (%s)", bli_discipline_text(model->discipline));
 }
 
 /* What arrives: sizes in continuous time; batches, or generators at the servers, in slotted time. */
-static void work_text(const struct bal_model *model, char *text, size_t size) {
-    char dist[BAL_BATCH_TEXT];
-    const bool slotted = model->clock == BAL_CLOCK_SLOTTED;
+static void work_text(const struct bli_model *model, char *text, size_t size) {
+    char dist[BLI_BATCH_TEXT];
+    const bool slotted = model->clock == BLI_CLOCK_SLOTTED;
     if (slotted && model->steal.kind != BAL_STEAL_NONE) {
         char placement[BAL_PLACEMENT_TEXT];
         bal_placement_print(&model->placement, placement, sizeof placement);
@@ -355,16 +355,16 @@ static void work_text(const struct bal_model *model, char *text, size_t size) {
         return;
     }
     if (slotted) {
-        bal_batch_print(&model->batch, dist, sizeof dist);
+        bli_batch_print(&model->batch, dist, sizeof dist);
         snprintf(text, size, "slotted, batches %.100s, %s", dist, model->split ? "split" : "whole");
         return;
     }
-    bal_dist_print(&model->size, dist, sizeof dist);
+    bli_dist_print(&model->size, dist, sizeof dist);
     snprintf(text, size, "service %.150s", dist);
 }
 
 /* ", idle servers steal half of others"; "" without stealing. */
-static void steal_text(const struct bal_model *model, char *text, size_t size) {
+static void steal_text(const struct bli_model *model, char *text, size_t size) {
     text[0] = 0;
     if (model->steal.kind == BAL_STEAL_NONE)
         return;
@@ -374,13 +374,13 @@ static void steal_text(const struct bal_model *model, char *text, size_t size) {
 }
 
 static void print_setting(const struct comparison *comparison, FILE *out) {
-    const struct bal_case *c = &comparison->cases[0];
-    const char *shares = c->model.discipline == BAL_DISCIPLINE_SHARING ? " that share themselves"
-                         : c->model.discipline == BAL_DISCIPLINE_LIFO  ? " that serve the last job first"
+    const struct bli_case *c = &comparison->cases[0];
+    const char *shares = c->model.discipline == BLI_DISCIPLINE_SHARING ? " that share themselves"
+                         : c->model.discipline == BLI_DISCIPLINE_LIFO  ? " that serve the last job first"
                                                                        : "";
     char servers[300], slots[40] = "", work[200], classes[160], steal[140], jobs[32];
-    bal_servers_print(&c->model.servers, servers, sizeof servers);
-    bal_head_slots(&c->model, slots, sizeof slots);
+    bli_servers_print(&c->model.servers, servers, sizeof servers);
+    bli_head_slots(&c->model, slots, sizeof slots);
     work_text(&c->model, work, sizeof work);
     classes_text(&c->model, classes, sizeof classes);
     steal_text(&c->model, steal, sizeof steal);
@@ -388,24 +388,24 @@ static void print_setting(const struct comparison *comparison, FILE *out) {
     static const char *const told[] = {
         "servers", "slots", "discipline", "clock", "load",      "service", "high",         "classes", "batch",
         "split",   "steal", "victims",    "jobs",  "placement", "time",    "replications", NULL};
-    struct bal_head head = {.used = 0};
-    bal_head_add(&head, "%s server%s%s%s at load %g, %s%s%s", servers,
-                 bal_servers_count(&c->model.servers) == 1 ? "" : "s", slots, shares, c->model.load, work,
+    struct bli_head head = {.used = 0};
+    bli_head_add(&head, "%s server%s%s%s at load %g, %s%s%s", servers,
+                 bli_servers_count(&c->model.servers) == 1 ? "" : "s", slots, shares, c->model.load, work,
                  classes, steal);
-    bal_head_add_settings(&head, comparison->draft, true, told);
-    bal_head_add(&head, "; %s%u replications of %s jobs each", comparison->precision > 0 ? "at least " : "",
+    bli_head_add_settings(&head, comparison->draft, true, told);
+    bli_head_add(&head, "; %s%u replications of %s jobs each", comparison->precision > 0 ? "at least " : "",
                  c->replications, jobs);
     if (isnan(comparison->draft->warmup) && c->run.warmup >= 0 && !(comparison->draft->window > 0))
-        bal_head_add(&head, ", measured after %g %% of it", 100 * c->run.warmup);
-    bal_head_add_settings(&head, comparison->draft, false, told);
-    bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu", (unsigned long long)c->run.seed);
-    bal_head_print(&head, out);
+        bli_head_add(&head, ", measured after %g %% of it", 100 * c->run.warmup);
+    bli_head_add_settings(&head, comparison->draft, false, told);
+    bli_head_add(&head, ", seed" BLI_TABLE_JOIN "%llu", (unsigned long long)c->run.seed);
+    bli_head_print(&head, out);
     fputc('\n', out);
 }
 
 static void print_moves(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
-        const double moves = comparison->results[i].metric[BAL_MOVES_PER_HIGH_JOB].mean;
+        const double moves = comparison->results[i].metric[BLI_MOVES_PER_HIGH_JOB].mean;
         if (!(moves > 0))
             continue;
         char policy[200];
@@ -420,30 +420,30 @@ static void print_moves(const struct comparison *comparison, FILE *out) {
 
 static void print_steals(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct bal_estimate *metric = comparison->results[i].metric;
-        const double requests = metric[BAL_STEALING_REQUESTS].mean, steals = metric[BAL_STEALING_STEALS].mean;
+        const struct bli_estimate *metric = comparison->results[i].metric;
+        const double requests = metric[BLI_STEALING_REQUESTS].mean, steals = metric[BLI_STEALING_STEALS].mean;
         if (!(requests > 0))
             continue;
-        const bool slotted = comparison->cases[i].model.clock == BAL_CLOCK_SLOTTED;
+        const bool slotted = comparison->cases[i].model.clock == BLI_CLOCK_SLOTTED;
         char policy[200];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
         fprintf(out,
                 "%s: %.3g requests a server and %s, %.3g %% of them get work; a job is stolen %.3g times.\n",
                 policy, requests, slotted ? "slot" : "unit of time", 100 * steals / requests,
-                metric[BAL_STEALING_MOVED].mean);
+                metric[BLI_STEALING_MOVED].mean);
     }
 }
 
 /* What the theorems say of the stealing chain: is it stable, and how large is its load at most? */
 static void print_proof(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct bal_theory_row *theory_row = &comparison->theory_row[i];
+        const struct bli_theory_row *theory_row = &comparison->theory_row[i];
         if (!theory_row->chain)
             continue;
-        const struct bal_stealing_bound *bound = &theory_row->bound;
-        fprintf(out, "stability: %s (%s).\n", bal_proof_text(theory_row->proof.proof), theory_row->proof.why);
+        const struct bli_stealing_bound *bound = &theory_row->bound;
+        fprintf(out, "stability: %s (%s).\n", bli_proof_text(theory_row->proof.proof), theory_row->proof.why);
         char most[100];
-        bal_tower_print(&bound->mean, most, sizeof most);
+        bli_tower_print(&bound->mean, most, sizeof most);
         if (bound->holds)
             fprintf(out, "mean load: at most %s, by Theorem 2.\n", most);
         else if (isfinite(bound->mean.value))
@@ -453,31 +453,31 @@ static void print_proof(const struct comparison *comparison, FILE *out) {
 }
 
 /* Of each class, where there are classes. */
-static void print_refused_classes(const struct bal_case *c, const struct bal_result *result, FILE *out) {
-    const unsigned classes = bal_model_classes(&c->model);
+static void print_refused_classes(const struct bli_case *c, const struct bli_result *result, FILE *out) {
+    const unsigned classes = bli_model_classes(&c->model);
     for (unsigned i = 0; classes > 2 && i < classes; i++)
         fprintf(out, "%s%u: %.3g %%", i ? ", " : " (", i + 1,
-                100 * result->metric[BAL_CLASS_1_REFUSED + i].mean);
+                100 * result->metric[BLI_CLASS_1_REFUSED + i].mean);
     if (classes == 2)
-        fprintf(out, " (high: %.3g %%, low: %.3g %%", 100 * result->metric[BAL_HIGH_REFUSED].mean,
-                100 * result->metric[BAL_LOW_REFUSED].mean);
+        fprintf(out, " (high: %.3g %%, low: %.3g %%", 100 * result->metric[BLI_HIGH_REFUSED].mean,
+                100 * result->metric[BLI_LOW_REFUSED].mean);
     if (classes > 1)
         fputc(')', out);
 }
 
 static void print_shedding(const struct comparison *comparison, size_t i, FILE *out) {
-    const struct bal_result *result = &comparison->results[i];
+    const struct bli_result *result = &comparison->results[i];
     char policy[200];
     bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
-    fprintf(out, "%s refuses %.3g %% of all jobs", policy, 100 * result->metric[BAL_REFUSED].mean);
+    fprintf(out, "%s refuses %.3g %% of all jobs", policy, 100 * result->metric[BLI_REFUSED].mean);
     print_refused_classes(&comparison->cases[i], result, out);
     fputs(", because no more may wait; times are of the others.\n", out);
 }
 
 static void print_losses(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
-        const double lost = comparison->results[i].metric[BAL_LOST].mean;
-        const double refused = comparison->results[i].metric[BAL_REFUSED].mean;
+        const double lost = comparison->results[i].metric[BLI_LOST].mean;
+        const double refused = comparison->results[i].metric[BLI_REFUSED].mean;
         if (!(lost + refused > 0)) /* nor where no job came */
             continue;
         if (comparison->cases[i].model.hold_limit.given) {
@@ -499,10 +499,10 @@ static void print_losses(const struct comparison *comparison, FILE *out) {
 /* One line for each, as theory has it where it is known. */
 static void print_leaving(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count && comparison->cases[0].model.patience.mean > 0; i++) {
-        char policy[200], share[BAL_METRIC_TEXT], theory[60] = "";
-        const struct bal_estimate gave_up = comparison->results[i].metric[BAL_GAVE_UP];
+        char policy[200], share[BLI_METRIC_TEXT], theory[60] = "";
+        const struct bli_estimate gave_up = comparison->results[i].metric[BLI_GAVE_UP];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
-        bal_metric_print((struct bal_estimate){100 * gave_up.mean, 100 * gave_up.half_width}, share);
+        bli_metric_print((struct bli_estimate){100 * gave_up.mean, 100 * gave_up.half_width}, share);
         if (!isnan(comparison->theory_row[i].known.gave_up))
             snprintf(theory, sizeof theory, " (theory: %.4g %%)",
                      100 * comparison->theory_row[i].known.gave_up);
@@ -513,7 +513,7 @@ static void print_leaving(const struct comparison *comparison, FILE *out) {
 
 static void print_failures(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
-        const double failed = comparison->results[i].metric[BAL_FAILED].mean;
+        const double failed = comparison->results[i].metric[BLI_FAILED].mean;
         if (!(failed > 0))
             continue;
         char policy[200];
@@ -525,31 +525,31 @@ static void print_failures(const struct comparison *comparison, FILE *out) {
 
 /* A curve multiplies the load: print the resulting load, and whether the run continued after its end. */
 static void print_load(const struct comparison *comparison, FILE *out) {
-    const struct bal_case *c = &comparison->cases[0];
+    const struct bli_case *c = &comparison->cases[0];
     size_t i = 0;
     while (i + 1 < comparison->count && comparison->results[i].replications == 0)
         i++;
-    const struct bal_result *result = &comparison->results[i]; /* all policies get the same arrivals */
-    char load[BAL_METRIC_TEXT];
-    bal_metric_print(result->metric[BAL_LOAD_ACHIEVED], load);
-    if (c->model.curve.kind == BAL_CURVE_CONSTANT || result->replications == 0)
+    const struct bli_result *result = &comparison->results[i]; /* all policies get the same arrivals */
+    char load[BLI_METRIC_TEXT];
+    bli_metric_print(result->metric[BLI_LOAD_ACHIEVED], load);
+    if (c->model.curve.kind == BLI_CURVE_CONSTANT || result->replications == 0)
         return;
     fprintf(out, "The load that came was %s; it is %g where the curve is 1.\n", load, c->model.load);
-    const double end = bal_curve_end(&c->model.curve);
+    const double end = bli_curve_end(&c->model.curve);
     if (result->outlasted)
         fprintf(
             out,
             "The curve ends at time %g of %g and stays at %g from there on; end the run with it (--time), "
             "or let it repeat.\n",
-            end, c->run.time, bal_curve_at(&c->model.curve, end));
+            end, c->run.time, bli_curve_at(&c->model.curve, end));
 }
 
 /* Rows that lie below what cannot be beaten, but not with all of their interval. (Others are doubted.) */
 static void print_chance(const struct comparison *comparison, double floor_mean, FILE *out) {
     char names[400] = "";
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct bal_estimate mean = comparison->results[i].metric[BAL_RESPONSE_MEAN];
-        const bool by_chance = bal_comparison_has_means(&comparison->results[i]) && mean.mean < floor_mean &&
+        const struct bli_estimate mean = comparison->results[i].metric[BLI_RESPONSE_MEAN];
+        const bool by_chance = bli_comparison_has_means(&comparison->results[i]) && mean.mean < floor_mean &&
                                mean.mean + mean.half_width >= floor_mean;
         const size_t length = strlen(names);
         if (!by_chance)
@@ -563,11 +563,11 @@ static void print_chance(const struct comparison *comparison, double floor_mean,
 
 /* What one common queue would do, where that is known. */
 static void print_floor(const struct comparison *comparison, double floor_mean, FILE *out) {
-    const struct bal_model *model = &comparison->cases[0].model;
+    const struct bli_model *model = &comparison->cases[0].model;
     if (!isfinite(floor_mean))
         return;
     fprintf(out, "No policy can beat %.4f: one common queue for all ", floor_mean);
-    const unsigned long long slots = (unsigned long long)bal_servers_count(&model->servers) * model->slots;
+    const unsigned long long slots = (unsigned long long)bli_servers_count(&model->servers) * model->slots;
     if (model->slots > 1)
         fprintf(out, "%llu slots (M/M/%llu).\n", slots, slots);
     else
@@ -576,8 +576,8 @@ static void print_floor(const struct comparison *comparison, double floor_mean, 
 }
 
 /* What the times are counted in. */
-static void print_unit(const struct bal_model *model, FILE *out) {
-    if (model->clock == BAL_CLOCK_SLOTTED)
+static void print_unit(const struct bli_model *model, FILE *out) {
+    if (model->clock == BLI_CLOCK_SLOTTED)
         fputs("Times are in slots.\n", out);
     else if (model->size.mean == 1)
         fputs("Times are in mean service times.\n", out);
@@ -588,16 +588,16 @@ static void print_unit(const struct bal_model *model, FILE *out) {
 static void print_notes(const struct comparison *comparison, const struct doubt_notes *notes, FILE *out) {
     bool exact = false, limit = false, near = false, unstable = false, sizes = false, controlled = false;
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct bal_prediction *known = &comparison->theory_row[i].known;
+        const struct bli_prediction *known = &comparison->theory_row[i].known;
         const bool shown = !comparison->cases[i].model.classes || !isnan(known->high.response_mean);
-        exact = exact || (shown && known->kind == BAL_THEORY_EXACT);
+        exact = exact || (shown && known->kind == BLI_THEORY_EXACT);
         const bool expanded =
             !comparison->cases[i].model.classes && shows_expansion(&comparison->theory_row[i]);
-        limit = limit || (shown && !expanded && known->kind == BAL_THEORY_LIMIT);
-        near = near || expanded || (shown && known->kind == BAL_THEORY_APPROXIMATE);
-        sizes = sizes || *bal_sizes_mark(comparison->cases[i].policy.policy);
-        const struct bal_result *result = &comparison->results[i];
-        unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
+        limit = limit || (shown && !expanded && known->kind == BLI_THEORY_LIMIT);
+        near = near || expanded || (shown && known->kind == BLI_THEORY_APPROXIMATE);
+        sizes = sizes || *bli_sizes_mark(comparison->cases[i].policy.policy);
+        const struct bli_result *result = &comparison->results[i];
+        unstable = unstable || (result->replications > 0 && result->verdict == BLI_UNSTABLE);
         controlled = controlled || result->controls > 0;
     }
     fputc('\n', out);
@@ -605,7 +605,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     print_floor(comparison, comparison->theory_row[0].floor_response, out);
     print_unit(&comparison->cases[0].model, out);
     const bool classes = comparison->cases[0].model.classes;
-    const bool exponential = bal_dist_is_exponential(&comparison->cases[0].model.size);
+    const bool exponential = bli_dist_is_exponential(&comparison->cases[0].model.size);
     fprintf(out, "\u00b1: 95 %% confidence over replications. %smsgs: per job, a probe is two.\n",
             comparison->cases[0].model.class_count > 2 ? "Class 1 is the most urgent. "
             : classes                                  ? "Percentiles: of the class. "
@@ -620,7 +620,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
                               : " \u2248 approximation for many servers, sizes being fitted by phases",
                 classes ? "" : ", with the difference of the simulation");
     if (sizes)
-        fputs(BAL_SIZES_NOTE "\n", out);
+        fputs(BLI_SIZES_NOTE "\n", out);
     if (classes)
         print_moves(comparison, out);
     else if (shows_power(comparison))
@@ -633,19 +633,19 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     if (unstable)
         fprintf(out, "unstable: the queue grows without bound, so there is no mean.%s\n",
                 classes ? "" : " load < x: what theory allows.");
-    bal_doubt_print(notes, BAL_REMEDY_OPTION, out);
+    bli_doubt_print(notes, BLI_REMEDY_OPTION, out);
 }
 
 static void print_table(const struct comparison *comparison, const size_t *order, struct doubt_notes *notes,
-                        enum bal_table_style style, FILE *out) {
+                        enum bli_table_style style, FILE *out) {
     const struct columns columns = columns_of(comparison);
     struct table table;
-    bal_table_init(&table, 0);
+    bli_table_init(&table, 0);
     const double most = longest_mean(comparison);
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct bal_case *c = &comparison->cases[order[i]];
-        const struct bal_result *result = &comparison->results[order[i]];
-        const struct bal_theory_row *theory_row = &comparison->theory_row[order[i]];
+        const struct bli_case *c = &comparison->cases[order[i]];
+        const struct bli_result *result = &comparison->results[order[i]];
+        const struct bli_theory_row *theory_row = &comparison->theory_row[order[i]];
         char policy[200];
         name_of(comparison, order[i], policy);
         do
@@ -655,19 +655,19 @@ static void print_table(const struct comparison *comparison, const size_t *order
                 put_class_row(&table, &columns, policy, c, result, &theory_row->known, notes);
             else
                 put_row(&table, &columns, policy, c, result, theory_row, most, notes);
-        while (bal_table_end_row(&table));
+        while (bli_table_end_row(&table));
     }
-    bal_table_print(&table, table.align, style, out);
-    bal_table_fini(&table);
+    bli_table_print(&table, table.align, style, out);
+    bli_table_fini(&table);
 }
 
-void bal_comparison_text(const struct comparison *comparison, enum bal_table_style style, FILE *out) {
+void bli_comparison_text(const struct comparison *comparison, enum bli_table_style style, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
         return;
     }
-    bal_comparison_order(comparison->results, comparison->count, order);
+    bli_comparison_order(comparison->results, comparison->count, order);
     struct doubt_notes notes = {0};
     print_setting(comparison, out);
     print_table(comparison, order, &notes, style, out);

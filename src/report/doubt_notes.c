@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* Several policies may need it: the longest run does for all. */
-static void add_advice(struct doubt_notes *notes, const struct bal_case *c, const struct bal_result *result) {
-    const struct bal_advice advice = bal_advise_length(c, result);
-    const double jobs = advice.time * bal_model_arrival_rate(&c->model);
+static void add_advice(struct doubt_notes *notes, const struct bli_case *c, const struct bli_result *result) {
+    const struct bli_advice advice = bli_advise_length(c, result);
+    const double jobs = advice.time * bli_model_arrival_rate(&c->model);
     if (jobs <= notes->jobs)
         return;
     notes->advice = advice;
@@ -27,31 +27,31 @@ static void add_label(char who[100], unsigned rows, const char *label) {
     snprintf(who + length, 100 - length, "%s%.90s", rows ? ", " : "", fits ? label : "...");
 }
 
-const char *bal_doubt_add(struct doubt_notes *notes, const char *label, const struct bal_case *c,
-                          const struct bal_result *result) {
-    const bool undecided = result->replications > 0 && result->verdict == BAL_UNDECIDED;
+const char *bli_doubt_add(struct doubt_notes *notes, const char *label, const struct bli_case *c,
+                          const struct bli_result *result) {
+    const bool undecided = result->replications > 0 && result->verdict == BLI_UNDECIDED;
     notes->undecided = notes->undecided || undecided;
-    for (unsigned i = 0; i < BAL_DOUBTS; i++)
+    for (unsigned i = 0; i < BLI_DOUBTS; i++)
         if (result->doubts & 1u << i)
             add_label(notes->doubt[i].who, notes->doubt[i].rows++, label);
-    if (result->doubts & BAL_DOUBT_SETTLING)
+    if (result->doubts & BLI_DOUBT_SETTLING)
         add_advice(notes, c, result);
     return undecided ? result->doubts ? " ?!" : " ?" : result->doubts ? " !" : "";
 }
 
-const char *bal_doubt_add_rare(struct doubt_notes *notes, const struct bal_case *c,
-                               const struct bal_result *result, double quantile) {
-    const double spells = bal_result_spells(c, result, quantile);
-    if (!(spells < BAL_SPELLS_MIN))
+const char *bli_doubt_add_rare(struct doubt_notes *notes, const struct bli_case *c,
+                               const struct bli_result *result, double quantile) {
+    const double spells = bli_result_spells(c, result, quantile);
+    if (!(spells < BLI_SPELLS_MIN))
         return "";
-    const double jobs = result->time * bal_model_arrival_rate(&c->model) * BAL_SPELLS_MIN / spells;
+    const double jobs = result->time * bli_model_arrival_rate(&c->model) * BLI_SPELLS_MIN / spells;
     notes->rare_jobs = fmax(notes->rare_jobs, jobs);
     return " !";
 }
 
-bool bal_doubt_any(const struct doubt_notes *notes) {
+bool bli_doubt_any(const struct doubt_notes *notes) {
     bool any = notes->undecided || notes->rare_jobs > 0;
-    for (unsigned i = 0; i < BAL_DOUBTS; i++)
+    for (unsigned i = 0; i < BLI_DOUBTS; i++)
         any = any || notes->doubt[i].rows > 0;
     return any;
 }
@@ -72,7 +72,7 @@ static void print_count(double count, char text[32]) {
 static void print_remedy(const struct doubt_notes *notes, enum doubt_remedy remedy, char *text, size_t size) {
     static const double most = 1e11; /* jobs: more than a day, at some ten million of them a second */
     char jobs[32], warmup[40] = "", longer[40] = "";
-    const bool option = remedy == BAL_REMEDY_OPTION;
+    const bool option = remedy == BLI_REMEDY_OPTION;
     if (notes->jobs > most) {
         snprintf(text, size, "no run of a practical length would do: it would take about %.1g jobs",
                  notes->jobs);
@@ -83,7 +83,7 @@ static void print_remedy(const struct doubt_notes *notes, enum doubt_remedy reme
         snprintf(warmup, sizeof warmup, option ? " --warmup %g" : " and warmup: %g", notes->advice.warmup);
     if (notes->longer < 1e4)
         snprintf(longer, sizeof longer, ", %.*f times as long,", notes->longer < 9.95, notes->longer);
-    if (remedy == BAL_REMEDY_NONE)
+    if (remedy == BLI_REMEDY_NONE)
         snprintf(text, size, "longer runs would help");
     else
         snprintf(text, size, "%s%s%s%s %s", option ? "--jobs " : "jobs: ", jobs, warmup, longer,
@@ -93,7 +93,7 @@ static void print_remedy(const struct doubt_notes *notes, enum doubt_remedy reme
 static void print_line(const char *who, const char *what, const char *help, FILE *out) {
     char line[400];
     snprintf(line, sizeof line, "%s: %s%s%s", who, what, *help ? "; " : "", help);
-    bal_table_wrap("!:", line, 3, out);
+    bli_table_wrap("!:", line, 3, out);
 }
 
 /* Percentiles by which a run has seen too little. */
@@ -102,17 +102,17 @@ static void print_rare(const struct doubt_notes *notes, enum doubt_remedy remedy
     if (!(notes->rare_jobs > 0))
         return;
     print_count(notes->rare_jobs, jobs);
-    if (remedy != BAL_REMEDY_NONE && notes->rare_jobs < 1e11)
+    if (remedy != BLI_REMEDY_NONE && notes->rare_jobs < 1e11)
         snprintf(help, sizeof help, "%s%s would do",
-                 remedy == BAL_REMEDY_OPTION ? "--jobs " : "jobs: ", jobs);
+                 remedy == BLI_REMEDY_OPTION ? "--jobs " : "jobs: ", jobs);
     print_line("percentiles",
                "some rest on fewer than ten spells of long queues in a run, so that their \u00b1 "
                "is too short",
                help, out);
 }
 
-void bal_doubt_print(const struct doubt_notes *notes, enum doubt_remedy remedy, FILE *out) {
-    static const char *const what[BAL_DOUBTS] = {
+void bli_doubt_print(const struct doubt_notes *notes, enum doubt_remedy remedy, FILE *out) {
+    static const char *const what[BLI_DOUBTS] = {
         "still settling while it was measured, or perhaps so: the mean may be off by more than chance",
         "theory that is exact, or close for so many servers, lies far outside the interval",
         "job sizes have no third moment, so that the mean has no finite variance and \u00b1 is too short",
@@ -121,9 +121,9 @@ void bal_doubt_print(const struct doubt_notes *notes, enum doubt_remedy remedy, 
         "the whole interval lies below what no policy can beat",
         "the wanted precision was not reached",
     };
-    for (unsigned i = 0; i < BAL_DOUBTS; i++) {
+    for (unsigned i = 0; i < BLI_DOUBTS; i++) {
         char help[160] = "";
-        if (1u << i == BAL_DOUBT_SETTLING && notes->doubt[i].rows)
+        if (1u << i == BLI_DOUBT_SETTLING && notes->doubt[i].rows)
             print_remedy(notes, remedy, help, sizeof help);
         if (notes->doubt[i].rows)
             print_line(notes->doubt[i].who, what[i], help, out);
@@ -131,28 +131,28 @@ void bal_doubt_print(const struct doubt_notes *notes, enum doubt_remedy remedy, 
     print_rare(notes, remedy, out);
     if (notes->undecided)
         fprintf(out, "?: stable or not could not be decided; a longer run%s tells.\n",
-                remedy == BAL_REMEDY_OPTION ? " (--jobs)" : "");
+                remedy == BLI_REMEDY_OPTION ? " (--jobs)" : "");
 }
 
-void bal_doubt_words(unsigned doubts, char text[BAL_DOUBT_WORDS]) {
+void bli_doubt_words(unsigned doubts, char text[BLI_DOUBT_WORDS]) {
     size_t used = 0;
     text[0] = 0;
-    for (unsigned i = 0; i < BAL_DOUBTS; i++)
+    for (unsigned i = 0; i < BLI_DOUBTS; i++)
         if (doubts & 1u << i)
-            used += (size_t)snprintf(text + used, BAL_DOUBT_WORDS - used, "%s%s", used ? " " : "",
-                                     bal_doubt_text((enum bal_doubt)(1u << i)));
+            used += (size_t)snprintf(text + used, BLI_DOUBT_WORDS - used, "%s%s", used ? " " : "",
+                                     bli_doubt_text((enum bli_doubt)(1u << i)));
 }
 
-void bal_doubt_csv(unsigned doubts, FILE *out) {
-    char words[BAL_DOUBT_WORDS];
-    bal_doubt_words(doubts, words);
+void bli_doubt_csv(unsigned doubts, FILE *out) {
+    char words[BLI_DOUBT_WORDS];
+    bli_doubt_words(doubts, words);
     fprintf(out, ",%s", words);
 }
 
-void bal_doubt_json(struct json *json, unsigned doubts) {
-    bal_json_open_line(json, "doubts", '[');
-    for (unsigned i = 0; i < BAL_DOUBTS; i++)
+void bli_doubt_json(struct json *json, unsigned doubts) {
+    bli_json_open_line(json, "doubts", '[');
+    for (unsigned i = 0; i < BLI_DOUBTS; i++)
         if (doubts & 1u << i)
-            bal_json_text(json, NULL, bal_doubt_text((enum bal_doubt)(1u << i)));
-    bal_json_close(json, ']');
+            bli_json_text(json, NULL, bli_doubt_text((enum bli_doubt)(1u << i)));
+    bli_json_close(json, ']');
 }

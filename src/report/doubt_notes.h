@@ -13,39 +13,39 @@ struct doubt_notes {
     struct {
         unsigned rows;
         char who[100]; /* the first of them */
-    } doubt[BAL_DOUBTS];
+    } doubt[BLI_DOUBTS];
     double rare_jobs;         /* jobs that the marked percentiles would need; 0: none was marked */
-    struct bal_advice advice; /* the longest run that any settling row needs */
+    struct bli_advice advice; /* the longest run that any settling row needs */
     double jobs, longer;      /* how many jobs that are, and how many times as long */
 };
 
 /* Records a row of that label and returns its mark: " ?", the verdict is open; " !", it is doubted; " ?!",
  * both; or "". */
-const char *bal_doubt_add(struct doubt_notes *notes, const char *label, const struct bal_case *c,
-                          const struct bal_result *result);
+const char *bli_doubt_add(struct doubt_notes *notes, const char *label, const struct bli_case *c,
+                          const struct bli_result *result);
 
 /* Records a percentile and returns its mark: " !", it depends on few spells of long queues; or "". */
-const char *bal_doubt_add_rare(struct doubt_notes *notes, const struct bal_case *c,
-                               const struct bal_result *result, double quantile);
+const char *bli_doubt_add_rare(struct doubt_notes *notes, const struct bli_case *c,
+                               const struct bli_result *result, double quantile);
 
 /* How the reader can ask for longer runs: by options, or in an experiment file. */
 enum doubt_remedy {
-    BAL_REMEDY_OPTION, /* --jobs 20M --warmup 0.9 */
-    BAL_REMEDY_FILE,   /* jobs: 20M, warmup: 0.9 */
-    BAL_REMEDY_NONE,
+    BLI_REMEDY_OPTION, /* --jobs 20M --warmup 0.9 */
+    BLI_REMEDY_FILE,   /* jobs: 20M, warmup: 0.9 */
+    BLI_REMEDY_NONE,
 };
 
 /* Was any row marked? */
-bool bal_doubt_any(const struct doubt_notes *notes);
+bool bli_doubt_any(const struct doubt_notes *notes);
 
 /* A line for each kind of mark that there was. */
-void bal_doubt_print(const struct doubt_notes *notes, enum doubt_remedy remedy, FILE *out);
+void bli_doubt_print(const struct doubt_notes *notes, enum doubt_remedy remedy, FILE *out);
 
-/* The words of bal_doubt_text with blanks between; the same as a field of a csv row, comma first; and as a
+/* The words of bli_doubt_text with blanks between; the same as a field of a csv row, comma first; and as a
  * list of a JSON object. */
-enum { BAL_DOUBT_WORDS = 80 };
-void bal_doubt_words(unsigned doubts, char text[BAL_DOUBT_WORDS]);
-void bal_doubt_csv(unsigned doubts, FILE *out);
-void bal_doubt_json(struct json *json, unsigned doubts);
+enum { BLI_DOUBT_WORDS = 80 };
+void bli_doubt_words(unsigned doubts, char text[BLI_DOUBT_WORDS]);
+void bli_doubt_csv(unsigned doubts, FILE *out);
+void bli_doubt_json(struct json *json, unsigned doubts);
 
 #endif

@@ -12,97 +12,97 @@
 
 /* ---- for people ---- */
 
-static double peak_load(const struct bal_fit_report *report) {
-    return report->model.load * bal_curve_max(&report->model.curve);
+static double peak_load(const struct bli_fit_report *report) {
+    return report->model.load * bli_curve_max(&report->model.curve);
 }
 
-static void print_arrivals(const struct bal_fit_report *report, FILE *out) {
-    const struct bal_fit_arrivals *arrivals = report->arrivals;
-    if (report->model.curve.kind == BAL_CURVE_CONSTANT) {
-        bal_head_line(out, "arrivals", "%.4g a second; the rate is constant as far as can be told",
+static void print_arrivals(const struct bli_fit_report *report, FILE *out) {
+    const struct bli_fit_arrivals *arrivals = report->arrivals;
+    if (report->model.curve.kind == BLI_CURVE_CONSTANT) {
+        bli_head_line(out, "arrivals", "%.4g a second; the rate is constant as far as can be told",
                       arrivals->rate);
         return;
     }
     double least = HUGE_VAL;
     for (unsigned i = 0; i < report->model.curve.points; i++)
         least = fmin(least, report->model.curve.factor[i]);
-    bal_head_line(
+    bli_head_line(
         out, "arrivals", "%.4g a second; a curve of %u points %.4g s apart, from %.3g to %.3g times the mean",
-        arrivals->rate, arrivals->bins, arrivals->width, least, bal_curve_max(&report->model.curve));
+        arrivals->rate, arrivals->bins, arrivals->width, least, bli_curve_max(&report->model.curve));
 }
 
 /* Why nothing can be told: windows of powers of ten seconds are to be twice as long as the steps of the
  * times, and a hundred of them are to be in the log (src/workload/fit_arrivals.c). */
-static void print_unknown_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
+static void print_unknown_flow(const struct bli_fit_arrivals *arrivals, FILE *out) {
     const double window = pow(10, ceil(log10(2 * arrivals->resolution) - 1e-9));
     const bool coarse = arrivals->resolution > 0 && window > arrivals->span / 100;
     if (coarse && arrivals->rate * arrivals->span / 100 >= 0.3)
-        bal_head_line(out, "flow",
+        bli_head_line(out, "flow",
                       "unknown: times in steps of %.4g s are too coarse to tell whether it is like a Poisson "
                       "process; windows of %g s, of which there must be 100, need a log of %g s, and this "
                       "one has %.0f s",
                       arrivals->resolution, window, 100 * window, arrivals->span);
     else if (arrivals->rate * arrivals->span / 100 < 0.3)
-        bal_head_line(out, "flow", "too short a log to tell whether it is like a Poisson process");
+        bli_head_line(out, "flow", "too short a log to tell whether it is like a Poisson process");
     else
-        bal_head_line(out, "flow",
+        bli_head_line(out, "flow",
                       "unknown: times in steps of %.4g s are too coarse to tell whether it is like a Poisson "
                       "process, with so many jobs a second",
                       arrivals->resolution);
 }
 
-static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
+static void print_flow(const struct bli_fit_arrivals *arrivals, FILE *out) {
     static const char *const words[] = {
-        [BAL_FIT_POISSON] = "like a Poisson process, which is what simulations draw",
-        [BAL_FIT_BURSTY] = "burstier than a Poisson process; simulations will draw arrivals that are so, too",
-        [BAL_FIT_REGULAR] =
+        [BLI_FIT_POISSON] = "like a Poisson process, which is what simulations draw",
+        [BLI_FIT_BURSTY] = "burstier than a Poisson process; simulations will draw arrivals that are so, too",
+        [BLI_FIT_REGULAR] =
             "more regular than the Poisson process that simulations draw: true delays are shorter",
     };
-    char scales[50 * BAL_FIT_SCALES] = "";
+    char scales[50 * BLI_FIT_SCALES] = "";
     size_t used = 0;
     for (unsigned i = 0; i < arrivals->scales; i++)
         used += (size_t)snprintf(scales + used, sizeof scales - used, "%s %.3g in %g s", i ? "," : "",
                                  arrivals->scale[i].dispersion, arrivals->scale[i].window);
-    if (arrivals->flow == BAL_FIT_UNKNOWN) {
+    if (arrivals->flow == BLI_FIT_UNKNOWN) {
         print_unknown_flow(arrivals, out);
         return;
     }
-    bal_head_line(out, "flow", "%s", words[arrivals->flow]);
-    if (arrivals->scales > 0 && arrivals->flow != BAL_FIT_BURSTY)
-        bal_head_line(out, "", "(dispersion of counts%s)", scales);
+    bli_head_line(out, "flow", "%s", words[arrivals->flow]);
+    if (arrivals->scales > 0 && arrivals->flow != BLI_FIT_BURSTY)
+        bli_head_line(out, "", "(dispersion of counts%s)", scales);
 }
 
 /* The burstiness of each fit, compared with the log. */
-static void print_bursts(const struct bal_fit_arrivals *arrivals, enum bal_table_style style, FILE *out) {
-    if (arrivals->flow != BAL_FIT_BURSTY)
+static void print_bursts(const struct bli_fit_arrivals *arrivals, enum bli_table_style style, FILE *out) {
+    if (arrivals->flow != BLI_FIT_BURSTY)
         return;
     struct table table;
-    bal_table_begin(&table, "arrivals|parameters|misfit");
+    bli_table_begin(&table, "arrivals|parameters|misfit");
     table.columns += arrivals->scales;
     for (unsigned i = 0; i < arrivals->scales; i++)
-        bal_table_add(&table, "in %g s", arrivals->scale[i].window);
-    bal_table_add(&table, "the log");
-    bal_table_add(&table, "%s", "");
-    bal_table_add(&table, "%s", "");
+        bli_table_add(&table, "in %g s", arrivals->scale[i].window);
+    bli_table_add(&table, "the log");
+    bli_table_add(&table, "%s", "");
+    bli_table_add(&table, "%s", "");
     for (unsigned i = 0; i < arrivals->scales; i++)
-        bal_table_add(&table, "%.4g", arrivals->scale[i].dispersion);
-    for (unsigned m = 0; m < BAL_FIT_BURST_COUNT; m++) {
-        const struct bal_fit_burst *fit = &arrivals->burst[m];
+        bli_table_add(&table, "%.4g", arrivals->scale[i].dispersion);
+    for (unsigned m = 0; m < BLI_FIT_BURST_COUNT; m++) {
+        const struct bli_fit_burst *fit = &arrivals->burst[m];
         if (!fit->made)
             continue;
-        bal_table_add(&table, "%s%s", bal_fit_burst_table[m].name, m == arrivals->as ? " \u25c0" : "");
-        bal_table_add(&table, "%u", fit->parameters);
-        bal_table_add(&table, "%.4g", fit->misfit);
+        bli_table_add(&table, "%s%s", bli_fit_burst_table[m].name, m == arrivals->as ? " \u25c0" : "");
+        bli_table_add(&table, "%u", fit->parameters);
+        bli_table_add(&table, "%.4g", fit->misfit);
         for (unsigned i = 0; i < arrivals->scales; i++)
-            bal_table_add(&table, "%.4g", fit->dispersion[i]);
+            bli_table_add(&table, "%.4g", fit->dispersion[i]);
     }
-    bal_table_print(&table, "lrrrrrrrr", style, out);
-    bal_table_fini(&table);
-    char text[BAL_ARRIVALS_TEXT];
-    bal_arrivals_print(&arrivals->burst[arrivals->as].arrivals, text, sizeof text);
+    bli_table_print(&table, "lrrrrrrrr", style, out);
+    bli_table_fini(&table);
+    char text[BLI_ARRIVALS_TEXT];
+    bli_arrivals_print(&arrivals->burst[arrivals->as].arrivals, text, sizeof text);
     fprintf(out, "\n\u25c0 the least misfit, with 4 for each parameter: %s\n  %s\n\n",
-            bal_fit_burst_table[arrivals->as].meaning, text);
-    bal_table_wrap(
+            bli_fit_burst_table[arrivals->as].meaning, text);
+    bli_table_wrap(
         "",
         "Dispersions of the counts in windows of so many seconds, 1 for a Poisson process. misfit: "
         "squares of what they differ by from the log, in units of its errors.",
@@ -110,59 +110,59 @@ static void print_bursts(const struct bal_fit_arrivals *arrivals, enum bal_table
     fputc('\n', out);
 }
 
-static void print_fleet(const struct bal_fit_report *report, FILE *out) {
+static void print_fleet(const struct bli_fit_report *report, FILE *out) {
     char servers[300], slots[40] = "", peak[40] = "", chosen[80] = "";
     const char *over = report->model.load >= 1 ? "; it is too small: more work comes than it can do" : "";
-    bal_servers_print(&report->model.servers, servers, sizeof servers);
+    bli_servers_print(&report->model.servers, servers, sizeof servers);
     if (report->model.slots > 1)
         snprintf(slots, sizeof slots, " of %u slots", report->model.slots);
-    if (report->model.curve.kind != BAL_CURVE_CONSTANT)
+    if (report->model.curve.kind != BLI_CURVE_CONSTANT)
         snprintf(peak, sizeof peak, ", %.3g at the peak", peak_load(report));
     if (report->recorded)
         snprintf(chosen, sizeof chosen, "; that of the log, --servers says otherwise");
     if (report->sized_for > 0)
         snprintf(chosen, sizeof chosen, "; chosen for %g at the peak, --servers says otherwise",
                  report->sized_for);
-    bal_head_line(out, "fleet", "%s server%s%s: load %.3g on average%s%s%s", servers,
+    bli_head_line(out, "fleet", "%s server%s%s: load %.3g on average%s%s%s", servers,
                   strcmp(servers, "1") == 0 ? "" : "s", slots, report->model.load, peak, chosen, over);
 }
 
 static void add_quantiles(struct table *table, const double *quantile) {
-    for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
-        bal_table_add(table, "%.4g", quantile[i]);
+    for (unsigned i = 0; i < BLI_FIT_QUANTILES; i++)
+        bli_table_add(table, "%.4g", quantile[i]);
 }
 
-static void add_fit(struct table *table, const struct bal_fit_report *report, enum bal_fit_method method) {
-    const struct bal_fit *fit = &report->fits->fit[method];
-    bal_table_add(table, "%s%s", bal_fit_method_table[method].name,
+static void add_fit(struct table *table, const struct bli_fit_report *report, enum bli_fit_method method) {
+    const struct bli_fit *fit = &report->fits->fit[method];
+    bli_table_add(table, "%s%s", bli_fit_method_table[method].name,
                   method == report->chosen ? " \u25c0" : "");
-    bal_table_add(table, "%u", fit->parameters);
-    bal_table_add_number(table, "%+.0f", fit->bic - report->fits->fit[report->fits->best].bic);
-    bal_table_add_number(table, "%.4f", fit->distance);
-    bal_table_add(table, "%.4g", fit->c2);
+    bli_table_add(table, "%u", fit->parameters);
+    bli_table_add_number(table, "%+.0f", fit->bic - report->fits->fit[report->fits->best].bic);
+    bli_table_add_number(table, "%.4f", fit->distance);
+    bli_table_add(table, "%.4g", fit->c2);
     add_quantiles(table, fit->quantile);
 }
 
-static void print_fits(const struct bal_fit_report *report, enum bal_table_style style, FILE *out) {
+static void print_fits(const struct bli_fit_report *report, enum bli_table_style style, FILE *out) {
     struct table table;
-    bal_table_begin(&table, "law|parameters|bic|distance|c2");
-    table.columns += BAL_FIT_QUANTILES;
-    for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
-        bal_table_add(&table, "p%g", 100 * bal_fit_quantile[i]);
-    bal_table_add(&table, "the log");
+    bli_table_begin(&table, "law|parameters|bic|distance|c2");
+    table.columns += BLI_FIT_QUANTILES;
+    for (unsigned i = 0; i < BLI_FIT_QUANTILES; i++)
+        bli_table_add(&table, "p%g", 100 * bli_fit_quantile[i]);
+    bli_table_add(&table, "the log");
     for (int i = 0; i < 3; i++)
-        bal_table_add(&table, "%s", "");
-    bal_table_add(&table, "%.4g", report->fits->c2);
+        bli_table_add(&table, "%s", "");
+    bli_table_add(&table, "%.4g", report->fits->c2);
     add_quantiles(&table, report->fits->quantile);
-    for (unsigned i = 0; i < BAL_FIT_METHOD_COUNT; i++)
+    for (unsigned i = 0; i < BLI_FIT_METHOD_COUNT; i++)
         if (report->fits->fit[i].made)
-            add_fit(&table, report, (enum bal_fit_method)i);
-    bal_table_print(&table, "lrrrrrrrr", style, out);
-    bal_table_fini(&table);
+            add_fit(&table, report, (enum bli_fit_method)i);
+    bli_table_print(&table, "lrrrrrrrr", style, out);
+    bli_table_fini(&table);
 }
 
 /* Phases from this one on to the end of its chain, and the mean time in them. */
-static unsigned chain_of(const struct bal_dist *dist, unsigned phase, double *mean) {
+static unsigned chain_of(const struct bli_dist *dist, unsigned phase, double *mean) {
     unsigned length = 0;
     *mean = 0;
     while (phase < dist->phases) {
@@ -177,8 +177,8 @@ static unsigned chain_of(const struct bal_dist *dist, unsigned phase, double *me
 }
 
 /* A fitted phase-type law is a mixture of chains, which says more than its matrix. */
-static void print_chains(const struct bal_dist *dist, FILE *out) {
-    char text[50 * BAL_DIST_PHASES] = "";
+static void print_chains(const struct bli_dist *dist, FILE *out) {
+    char text[50 * BLI_DIST_PHASES] = "";
     size_t used = 0;
     for (unsigned i = 0; i < dist->phases; i++) {
         if (dist->start[i] == 0)
@@ -191,18 +191,18 @@ static void print_chains(const struct bal_dist *dist, FILE *out) {
                              ? snprintf(text + used, sizeof text - used, "exp(%.4g)", mean)
                              : snprintf(text + used, sizeof text - used, "erlang(%u,%.4g)", length, mean));
     }
-    bal_table_wrap("", text, 2, out);
+    bli_table_wrap("", text, 2, out);
 }
 
-static void print_law(const struct bal_fit_report *report, FILE *out) {
-    char text[BAL_DIST_TEXT];
-    bal_dist_print(&report->model.size, text, sizeof text);
+static void print_law(const struct bli_fit_report *report, FILE *out) {
+    char text[BLI_DIST_TEXT];
+    bli_dist_print(&report->model.size, text, sizeof text);
     fprintf(out, "\n\u25c0 %s: %s\n",
             report->forced                                 ? "as asked"
             : isnan(report->fits->fit[report->chosen].bic) ? "the only one"
                                                            : "the least bic",
-            bal_fit_method_table[report->chosen].meaning);
-    if (report->model.size.kind == BAL_DIST_PHASE)
+            bli_fit_method_table[report->chosen].meaning);
+    if (report->model.size.kind == BLI_DIST_PHASE)
         print_chains(&report->model.size, out);
     else
         fprintf(out, "  %s\n", text);
@@ -213,12 +213,12 @@ static void print_law(const struct bal_fit_report *report, FILE *out) {
         "variation. Percentiles are in seconds. Every law has the mean of the log, %.7g s.",
         report->fits->distance_5pc, report->fits->mean);
     fputc('\n', out);
-    bal_table_wrap("", text, 0, out);
+    bli_table_wrap("", text, 0, out);
 }
 
-void bal_fit_text(const struct bal_fit_report *report, enum bal_table_style style, FILE *out) {
-    bal_log_summary_text(report->summary, report->info, out);
-    bal_recovery_text(report->times, out);
+void bli_fit_text(const struct bli_fit_report *report, enum bli_table_style style, FILE *out) {
+    bli_log_summary_text(report->summary, report->info, out);
+    bli_recovery_text(report->times, out);
     print_arrivals(report, out);
     print_flow(report->arrivals, out);
     print_fleet(report, out);
@@ -231,124 +231,124 @@ void bal_fit_text(const struct bal_fit_report *report, enum bal_table_style styl
 /* ---- for programs ---- */
 
 static void add_numbers(struct json *json, const char *key, const double *value, size_t count) {
-    bal_json_open_line(json, key, '[');
+    bli_json_open_line(json, key, '[');
     for (size_t i = 0; i < count; i++)
-        bal_json_number(json, NULL, value[i]);
-    bal_json_close(json, ']');
+        bli_json_number(json, NULL, value[i]);
+    bli_json_close(json, ']');
 }
 
-static void add_bursts(struct json *json, const struct bal_fit_arrivals *arrivals) {
-    bal_json_open(json, "fits", '[');
-    for (unsigned m = 0; m < BAL_FIT_BURST_COUNT; m++) {
-        const struct bal_fit_burst *fit = &arrivals->burst[m];
+static void add_bursts(struct json *json, const struct bli_fit_arrivals *arrivals) {
+    bli_json_open(json, "fits", '[');
+    for (unsigned m = 0; m < BLI_FIT_BURST_COUNT; m++) {
+        const struct bli_fit_burst *fit = &arrivals->burst[m];
         if (!fit->made)
             continue;
-        char text[BAL_ARRIVALS_TEXT];
-        bal_arrivals_print(&fit->arrivals, text, sizeof text);
-        bal_json_open(json, NULL, '{');
-        bal_json_text(json, "method", bal_fit_burst_table[m].name);
-        bal_json_text(json, "arrivals", text);
-        bal_json_count(json, "parameters", fit->parameters);
-        bal_json_number(json, "misfit", fit->misfit);
-        bal_json_number(json, "error", fit->error);
+        char text[BLI_ARRIVALS_TEXT];
+        bli_arrivals_print(&fit->arrivals, text, sizeof text);
+        bli_json_open(json, NULL, '{');
+        bli_json_text(json, "method", bli_fit_burst_table[m].name);
+        bli_json_text(json, "arrivals", text);
+        bli_json_count(json, "parameters", fit->parameters);
+        bli_json_number(json, "misfit", fit->misfit);
+        bli_json_number(json, "error", fit->error);
         add_numbers(json, "dispersion", fit->dispersion, arrivals->scales);
-        bal_json_close(json, '}');
+        bli_json_close(json, '}');
     }
-    bal_json_close(json, ']');
-    bal_json_text(json, "chosen", bal_fit_burst_table[arrivals->as].name);
+    bli_json_close(json, ']');
+    bli_json_text(json, "chosen", bli_fit_burst_table[arrivals->as].name);
 }
 
-static void add_arrivals(struct json *json, const struct bal_fit_arrivals *arrivals) {
-    static const char *const flows[] = {[BAL_FIT_UNKNOWN] = "unknown",
-                                        [BAL_FIT_POISSON] = "poisson",
-                                        [BAL_FIT_BURSTY] = "bursty",
-                                        [BAL_FIT_REGULAR] = "regular"};
-    bal_json_open(json, "arrivals", '{');
-    bal_json_number(json, "rate", arrivals->rate);
-    bal_json_number(json, "span", arrivals->span);
-    bal_json_number(json, "bin", arrivals->width);
-    bal_json_open_line(json, "counts", '[');
+static void add_arrivals(struct json *json, const struct bli_fit_arrivals *arrivals) {
+    static const char *const flows[] = {[BLI_FIT_UNKNOWN] = "unknown",
+                                        [BLI_FIT_POISSON] = "poisson",
+                                        [BLI_FIT_BURSTY] = "bursty",
+                                        [BLI_FIT_REGULAR] = "regular"};
+    bli_json_open(json, "arrivals", '{');
+    bli_json_number(json, "rate", arrivals->rate);
+    bli_json_number(json, "span", arrivals->span);
+    bli_json_number(json, "bin", arrivals->width);
+    bli_json_open_line(json, "counts", '[');
     for (unsigned i = 0; i < arrivals->bins; i++)
-        bal_json_count(json, NULL, arrivals->count[i]);
-    bal_json_close(json, ']');
-    bal_json_text(json, "flow", flows[arrivals->flow]);
-    bal_json_open(json, "dispersion", '[');
+        bli_json_count(json, NULL, arrivals->count[i]);
+    bli_json_close(json, ']');
+    bli_json_text(json, "flow", flows[arrivals->flow]);
+    bli_json_open(json, "dispersion", '[');
     for (unsigned i = 0; i < arrivals->scales; i++) {
-        bal_json_open_line(json, NULL, '{');
-        bal_json_number(json, "window", arrivals->scale[i].window);
-        bal_json_count(json, "windows", arrivals->scale[i].windows);
-        bal_json_number(json, "dispersion", arrivals->scale[i].dispersion);
-        bal_json_number(json, "error", arrivals->scale[i].error);
-        bal_json_close(json, '}');
+        bli_json_open_line(json, NULL, '{');
+        bli_json_number(json, "window", arrivals->scale[i].window);
+        bli_json_count(json, "windows", arrivals->scale[i].windows);
+        bli_json_number(json, "dispersion", arrivals->scale[i].dispersion);
+        bli_json_number(json, "error", arrivals->scale[i].error);
+        bli_json_close(json, '}');
     }
-    bal_json_close(json, ']');
+    bli_json_close(json, ']');
     add_bursts(json, arrivals);
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
 }
 
-static void add_sizes(struct json *json, const struct bal_fits *fits) {
-    bal_json_open(json, "sizes", '{');
-    bal_json_number(json, "mean", fits->mean);
-    bal_json_number(json, "c2", fits->c2);
-    bal_json_number(json, "resolution", fits->resolution);
-    bal_json_number(json, "distance_5pc", fits->distance_5pc);
-    add_numbers(json, "percentiles", fits->quantile, BAL_FIT_QUANTILES);
-    bal_json_close(json, '}');
+static void add_sizes(struct json *json, const struct bli_fits *fits) {
+    bli_json_open(json, "sizes", '{');
+    bli_json_number(json, "mean", fits->mean);
+    bli_json_number(json, "c2", fits->c2);
+    bli_json_number(json, "resolution", fits->resolution);
+    bli_json_number(json, "distance_5pc", fits->distance_5pc);
+    add_numbers(json, "percentiles", fits->quantile, BLI_FIT_QUANTILES);
+    bli_json_close(json, '}');
 }
 
-static void add_fits(struct json *json, const struct bal_fits *fits) {
-    bal_json_open(json, "fits", '[');
-    for (unsigned i = 0; i < BAL_FIT_METHOD_COUNT; i++) {
-        const struct bal_fit *fit = &fits->fit[i];
+static void add_fits(struct json *json, const struct bli_fits *fits) {
+    bli_json_open(json, "fits", '[');
+    for (unsigned i = 0; i < BLI_FIT_METHOD_COUNT; i++) {
+        const struct bli_fit *fit = &fits->fit[i];
         if (!fit->made)
             continue;
-        char text[BAL_DIST_TEXT];
-        bal_dist_print(&fit->dist, text, sizeof text);
-        bal_json_open(json, NULL, '{');
-        bal_json_text(json, "method", bal_fit_method_table[i].name);
-        bal_json_text(json, "law", text);
-        bal_json_count(json, "parameters", fit->parameters);
-        bal_json_number(json, "log_likelihood", fit->log_likelihood);
-        bal_json_number(json, "bic", fit->bic);
-        bal_json_number(json, "distance", fit->distance);
-        bal_json_number(json, "c2", fit->c2);
-        add_numbers(json, "percentiles", fit->quantile, BAL_FIT_QUANTILES);
-        bal_json_close(json, '}');
+        char text[BLI_DIST_TEXT];
+        bli_dist_print(&fit->dist, text, sizeof text);
+        bli_json_open(json, NULL, '{');
+        bli_json_text(json, "method", bli_fit_method_table[i].name);
+        bli_json_text(json, "law", text);
+        bli_json_count(json, "parameters", fit->parameters);
+        bli_json_number(json, "log_likelihood", fit->log_likelihood);
+        bli_json_number(json, "bic", fit->bic);
+        bli_json_number(json, "distance", fit->distance);
+        bli_json_number(json, "c2", fit->c2);
+        add_numbers(json, "percentiles", fit->quantile, BLI_FIT_QUANTILES);
+        bli_json_close(json, '}');
     }
-    bal_json_close(json, ']');
+    bli_json_close(json, ']');
 }
 
-static void add_model(struct json *json, const struct bal_fit_report *report) {
-    char servers[4096], service[BAL_DIST_TEXT], curve[BAL_CURVE_TEXT], arrivals[BAL_ARRIVALS_TEXT];
-    bal_arrivals_print(&report->model.arrivals, arrivals, sizeof arrivals);
-    bal_servers_print(&report->model.servers, servers, sizeof servers);
-    bal_dist_print(&report->model.size, service, sizeof service);
-    bal_curve_print(&report->model.curve, curve, sizeof curve);
-    bal_json_open(json, "model", '{');
-    bal_json_text(json, "servers", servers);
-    bal_json_count(json, "slots", report->model.slots > 1 ? report->model.slots : 1);
-    bal_json_number(json, "load", report->model.load);
-    bal_json_number(json, "peak_load", peak_load(report));
-    bal_json_text(json, "service", service);
-    bal_json_text(json, "arrivals", arrivals);
-    bal_json_text(json, "curve", curve);
+static void add_model(struct json *json, const struct bli_fit_report *report) {
+    char servers[4096], service[BLI_DIST_TEXT], curve[BLI_CURVE_TEXT], arrivals[BLI_ARRIVALS_TEXT];
+    bli_arrivals_print(&report->model.arrivals, arrivals, sizeof arrivals);
+    bli_servers_print(&report->model.servers, servers, sizeof servers);
+    bli_dist_print(&report->model.size, service, sizeof service);
+    bli_curve_print(&report->model.curve, curve, sizeof curve);
+    bli_json_open(json, "model", '{');
+    bli_json_text(json, "servers", servers);
+    bli_json_count(json, "slots", report->model.slots > 1 ? report->model.slots : 1);
+    bli_json_number(json, "load", report->model.load);
+    bli_json_number(json, "peak_load", peak_load(report));
+    bli_json_text(json, "service", service);
+    bli_json_text(json, "arrivals", arrivals);
+    bli_json_text(json, "curve", curve);
     if (report->model.classes)
-        bal_json_number(json, "high", report->model.high);
-    bal_json_close(json, '}');
+        bli_json_number(json, "high", report->model.high);
+    bli_json_close(json, '}');
 }
 
-void bal_fit_json(const struct bal_fit_report *report, FILE *out) {
+void bli_fit_json(const struct bli_fit_report *report, FILE *out) {
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "version", BALLAST_VERSION);
-    bal_log_summary_json(&json, "log", report->summary, report->info);
-    bal_recovery_json(&json, "times", report->times);
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_text(&json, "version", BALLAST_VERSION);
+    bli_log_summary_json(&json, "log", report->summary, report->info);
+    bli_recovery_json(&json, "times", report->times);
     add_arrivals(&json, report->arrivals);
     add_sizes(&json, report->fits);
     add_fits(&json, report->fits);
-    bal_json_text(&json, "best", bal_fit_method_table[report->fits->best].name);
-    bal_json_text(&json, "chosen", bal_fit_method_table[report->chosen].name);
+    bli_json_text(&json, "best", bli_fit_method_table[report->fits->best].name);
+    bli_json_text(&json, "chosen", bli_fit_method_table[report->chosen].name);
     add_model(&json, report);
-    bal_json_close(&json, '}');
+    bli_json_close(&json, '}');
 }

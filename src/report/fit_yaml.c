@@ -35,7 +35,7 @@ static void put_quoted(const char *text, FILE *out) {
     fputc('\'', out);
     while (*text) {
         char letter[4], *end = letter;
-        bal_utf8_put(&end, bal_utf8_next(&text));
+        bli_utf8_put(&end, bli_utf8_next(&text));
         fputs(*letter == '\'' ? "'" : "", out);
         fwrite(letter, 1, (size_t)(end - letter), out);
     }
@@ -62,34 +62,34 @@ static void put_folded(const char *text, FILE *out) {
     }
 }
 
-static void put_names(const struct bal_fit_report *report, FILE *out) {
+static void put_names(const struct bli_fit_report *report, FILE *out) {
     for (size_t i = 0; i < report->log_count && i < 3; i++) {
         fputs(i ? ", " : "", out);
-        bal_text_print(report->logs[i], out);
+        bli_text_print(report->logs[i], out);
     }
     if (report->log_count > 3)
         fprintf(out, " and %zu more", report->log_count - 3);
 }
 
-static void put_title(const struct bal_fit_report *report, FILE *out) {
-    struct bal_strbuf title;
-    if (bal_strbuf_open(&title)) {
+static void put_title(const struct bli_fit_report *report, FILE *out) {
+    struct bli_strbuf title;
+    if (bli_strbuf_open(&title)) {
         fputs("Fitted to ", title.stream);
         put_names(report, title.stream);
     }
-    if (!bal_strbuf_close(&title)) {
-        bal_stream_mark_incomplete(out);
+    if (!bli_strbuf_close(&title)) {
+        bli_stream_mark_incomplete(out);
         return;
     }
     fputs("title: ", out);
     put_quoted(title.text, out);
     fputc('\n', out);
-    bal_strbuf_discard(&title);
+    bli_strbuf_discard(&title);
 }
 
-static void put_fleet(const struct bal_fit_report *report, FILE *out) {
+static void put_fleet(const struct bli_fit_report *report, FILE *out) {
     char servers[4096];
-    bal_servers_print(&report->model.servers, servers, sizeof servers);
+    bli_servers_print(&report->model.servers, servers, sizeof servers);
     fputs("fleet:\n", out);
     if (report->recorded)
         fputs("  # as many as the log names\n", out);
@@ -100,11 +100,11 @@ static void put_fleet(const struct bal_fit_report *report, FILE *out) {
         fprintf(out, "  slots: %u\n", report->model.slots);
 }
 
-static void put_workload(const struct bal_fit_report *report, FILE *out) {
-    const struct bal_fit *fit = &report->fits->fit[report->chosen];
-    const struct bal_fit_arrivals *arrivals = report->arrivals;
-    char service[BAL_DIST_TEXT], curve[BAL_CURVE_TEXT], first[BAL_TIME_TEXT];
-    bal_dist_print(&report->model.size, service, sizeof service);
+static void put_workload(const struct bli_fit_report *report, FILE *out) {
+    const struct bli_fit *fit = &report->fits->fit[report->chosen];
+    const struct bli_fit_arrivals *arrivals = report->arrivals;
+    char service[BLI_DIST_TEXT], curve[BLI_CURVE_TEXT], first[BLI_TIME_TEXT];
+    bli_dist_print(&report->model.size, service, sizeof service);
     fputs("workload:\n", out);
     if (isnan(fit->distance))
         fputs("  # in seconds; the sizes of the log differ no more than they were measured\n", out);
@@ -117,9 +117,9 @@ static void put_workload(const struct bal_fit_report *report, FILE *out) {
     put_folded(service, out);
     if (report->model.classes)
         fprintf(out, "  high: %.6g\n", report->model.high);
-    if (report->model.arrivals.kind != BAL_ARRIVALS_POISSON) {
-        char how[BAL_ARRIVALS_TEXT];
-        bal_arrivals_print(&report->model.arrivals, how, sizeof how);
+    if (report->model.arrivals.kind != BLI_ARRIVALS_POISSON) {
+        char how[BLI_ARRIVALS_TEXT];
+        bli_arrivals_print(&report->model.arrivals, how, sizeof how);
         fprintf(out,
                 "  # as bursty as the log: the dispersion of counts is off by %.0f %% in windows of %g s to "
                 "%g s\n"
@@ -127,12 +127,12 @@ static void put_workload(const struct bal_fit_report *report, FILE *out) {
                 100 * arrivals->burst[arrivals->as].error, arrivals->scale[0].window,
                 arrivals->scale[arrivals->scales - 1].window, how);
     }
-    if (report->model.curve.kind == BAL_CURVE_CONSTANT) {
+    if (report->model.curve.kind == BLI_CURVE_CONSTANT) {
         fputs("  # the rate of the log varies no more than chance would have it\n", out);
         return;
     }
-    bal_time_moment((double)report->info->first * 1e-9, "%Y-%m-%d %H:%M:%S UTC", first);
-    bal_curve_print(&report->model.curve, curve, sizeof curve);
+    bli_time_moment((double)report->info->first * 1e-9, "%Y-%m-%d %H:%M:%S UTC", first);
+    bli_curve_print(&report->model.curve, curve, sizeof curve);
     fprintf(out,
             "  # arrivals in %u bins of %.4g s over their mean; times are seconds since\n"
             "  # %s\n"
@@ -142,14 +142,14 @@ static void put_workload(const struct bal_fit_report *report, FILE *out) {
 }
 
 /* Those that can run this model, in their order. */
-static void put_policies(const struct bal_fit_report *report, FILE *out) {
+static void put_policies(const struct bli_fit_report *report, FILE *out) {
     const char *comma = "";
     fputs("policies: [", out);
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         struct bal_policy_spec spec;
-        enum bal_engine engine;
+        enum bli_engine engine;
         if (bal_policy_parse(policies[i], &spec, NULL) ||
-            bal_simulate_check(&report->model, &spec, BAL_ENGINE_AUTO, &engine, NULL))
+            bli_simulate_check(&report->model, &spec, BLI_ENGINE_AUTO, &engine, NULL))
             continue;
         fprintf(out, "%s\"%s\"", comma, policies[i]);
         comma = ", ";
@@ -157,7 +157,7 @@ static void put_policies(const struct bal_fit_report *report, FILE *out) {
     fputs("]\nbaseline: random\n", out);
 }
 
-static void put_sweep(const struct bal_fit_report *report, FILE *out) {
+static void put_sweep(const struct bli_fit_report *report, FILE *out) {
     const char *comma = "";
     fprintf(out, "# the log is at %.4g\nsweep:\n  axis: load\n  values: [", report->model.load);
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
@@ -170,18 +170,18 @@ static void put_sweep(const struct bal_fit_report *report, FILE *out) {
     fputs("]\n", out);
 }
 
-static double replications_of(const struct bal_fit_report *report) {
+static double replications_of(const struct bli_fit_report *report) {
     return fmin(fmax(ceil(JOBS_ENOUGH / (double)report->info->jobs), REPLICATIONS), REPLICATIONS_MAX);
 }
 
-static void put_run(const struct bal_fit_report *report, FILE *out) {
-    if (report->model.curve.kind == BAL_CURVE_CONSTANT) {
+static void put_run(const struct bli_fit_report *report, FILE *out) {
+    if (report->model.curve.kind == BLI_CURVE_CONSTANT) {
         fputs("run:\n  jobs: 500k\n  replications: 5\nquick:\n  run: {jobs: 50k, replications: 3}\n", out);
         return;
     }
     const double replications = replications_of(report);
-    char time[BAL_NUMBER_TEXT];
-    bal_number_print(bal_curve_end(&report->model.curve), time);
+    char time[BLI_NUMBER_TEXT];
+    bli_number_print(bli_curve_end(&report->model.curve), time);
     fprintf(out,
             "# the time of the log, from its beginning with an idle fleet\n"
             "run:\n  time: %s\n  warmup: 0\n  replications: %.0f\n"
@@ -190,22 +190,22 @@ static void put_run(const struct bal_fit_report *report, FILE *out) {
 }
 
 /* What was read, as comments. */
-static void put_summary(const struct bal_fit_report *report, FILE *out) {
-    struct bal_strbuf summary;
-    if (bal_strbuf_open(&summary)) {
-        bal_log_summary_text(report->summary, report->info, summary.stream);
-        bal_recovery_text(report->times, summary.stream);
+static void put_summary(const struct bli_fit_report *report, FILE *out) {
+    struct bli_strbuf summary;
+    if (bli_strbuf_open(&summary)) {
+        bli_log_summary_text(report->summary, report->info, summary.stream);
+        bli_recovery_text(report->times, summary.stream);
     }
-    if (!bal_strbuf_close(&summary)) {
-        bal_stream_mark_incomplete(out);
+    if (!bli_strbuf_close(&summary)) {
+        bli_stream_mark_incomplete(out);
         return;
     }
     for (const char *line = summary.text; *line; line += strcspn(line, "\n") + 1)
         fprintf(out, "# %.*s\n", (int)strcspn(line, "\n"), line);
-    bal_strbuf_discard(&summary);
+    bli_strbuf_discard(&summary);
 }
 
-void bal_fit_yaml(const struct bal_fit_report *report, FILE *out) {
+void bli_fit_yaml(const struct bli_fit_report *report, FILE *out) {
     fputs("# A workload fitted by ballast " BALLAST_VERSION " to ", out);
     put_names(report, out);
     fputc('\n', out);
@@ -216,7 +216,7 @@ void bal_fit_yaml(const struct bal_fit_report *report, FILE *out) {
             "  The sizes of the log as a law and its arrivals as a %s whose rate follows a\n"
             "  curve. Times are in seconds.\n"
             "unit: seconds\n",
-            report->model.arrivals.kind == BAL_ARRIVALS_POISSON ? "Poisson process" : "process of bursts");
+            report->model.arrivals.kind == BLI_ARRIVALS_POISSON ? "Poisson process" : "process of bursts");
     put_fleet(report, out);
     put_workload(report, out);
     put_policies(report, out);

@@ -11,7 +11,7 @@ enum { CURVES = 7 }; /* at most */
 struct fluid_drawing {
     double *values;
     char (*names)[24];
-    struct bal_series *series;
+    struct bli_series *series;
     size_t count;
 };
 
@@ -48,10 +48,10 @@ static void draw_levels(struct fluid_drawing *drawing, const struct fluid_view *
             snprintf(name, sizeof drawing->names[0], "s_%zu", level);
         double *y = next;
         for (size_t k = 0; k < view->followed->times; k++)
-            *next++ = extra ? extra->fluid[k] : bal_fluid_view_at(view, k, level);
-        drawing->series[drawing->count++] = (struct bal_series){.name = name,
+            *next++ = extra ? extra->fluid[k] : bli_fluid_view_at(view, k, level);
+        drawing->series[drawing->count++] = (struct bli_series){.name = name,
                                                                 .group = (unsigned)i,
-                                                                .style = BAL_STYLE_LINE,
+                                                                .style = BLI_STYLE_LINE,
                                                                 .theory = true,
                                                                 .count = view->followed->times,
                                                                 .x = view->followed->time,
@@ -60,20 +60,20 @@ static void draw_levels(struct fluid_drawing *drawing, const struct fluid_view *
             continue;
         y = next;
         for (size_t k = 0; k < view->followed->times; k += view->followed->every)
-            *next++ = extra ? extra->simulated[k] : bal_fluid_view_simulated_at(view, k, level);
-        drawing->series[drawing->count++] = (struct bal_series){.name = name,
+            *next++ = extra ? extra->simulated[k] : bli_fluid_view_simulated_at(view, k, level);
+        drawing->series[drawing->count++] = (struct bli_series){.name = name,
                                                                 .group = (unsigned)i,
-                                                                .style = BAL_STYLE_POINTS,
+                                                                .style = BLI_STYLE_POINTS,
                                                                 .count = points,
                                                                 .x = point_time,
                                                                 .y = y};
     }
 }
 
-enum bal_code bal_fluid_figure(const struct bal_fluid_report *report, const char *path,
+enum bal_code bli_fluid_figure(const struct bli_fluid_report *report, const char *path,
                                struct bal_error *err) {
-    const size_t most = report->followed->power[0] ? CURVES - BAL_FLUID_PATH_POWERS : CURVES;
-    const struct fluid_view whole = bal_fluid_view(report, most), *view = &whole;
+    const size_t most = report->followed->power[0] ? CURVES - BLI_FLUID_PATH_POWERS : CURVES;
+    const struct fluid_view whole = bli_fluid_view(report, most), *view = &whole;
     struct fluid_drawing drawing;
     enum bal_code code = BAL_OK;
     if (!drawing_init(&drawing, view)) {
@@ -85,7 +85,7 @@ enum bal_code bal_fluid_figure(const struct bal_fluid_report *report, const char
     bal_policy_print(view->report->policy, policy, sizeof policy);
     snprintf(title, sizeof title, "%s, load %g, from %s", policy, view->report->load, view->report->from);
     snprintf(measured, sizeof measured, "%u servers simulated", view->report->servers);
-    const struct bal_panel panel = {
+    const struct bli_panel panel = {
         .x = {.label = "time", .unit = "mean service times"},
         .y = {.label = view->extras ? "fraction of servers" : "servers with at least i jobs, s_i",
               .low = 0,
@@ -93,9 +93,9 @@ enum bal_code bal_fluid_figure(const struct bal_fluid_report *report, const char
         .series = drawing.series,
         .count = drawing.count,
     };
-    const struct bal_figure figure = {
+    const struct bli_figure figure = {
         .title = title, .panel = &panel, .panels = 1, .measured = measured, .theory = "fluid model"};
-    code = bal_figure_write(&figure, path, err);
+    code = bli_figure_write(&figure, path, err);
 out:
     drawing_fini(&drawing);
     return code;

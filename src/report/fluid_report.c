@@ -14,10 +14,10 @@
 
 /* ---- for people ---- */
 
-static const char *variant_text(const struct bal_theory_fluid *known) {
+static const char *variant_text(const struct bli_theory_fluid *known) {
     static const char *const names[] = {"c and mu fixed", "high memory: c grows with the number of servers",
                                         "high message: mu grows with the number of servers"};
-    return known->kind == BAL_FLUID_RCPB ? names[known->param.rcpb.variant] : NULL;
+    return known->kind == BLI_FLUID_RCPB ? names[known->param.rcpb.variant] : NULL;
 }
 
 static void print_head(const struct fluid_view *view, FILE *out) {
@@ -26,16 +26,16 @@ static void print_head(const struct fluid_view *view, FILE *out) {
     const char *variant =
         strcmp(view->report->policy->policy->name, "rcpb") == 0 ? variant_text(&view->followed->known) : NULL;
     static const char *const told[] = {"servers", "load", "start", "steal", NULL};
-    struct bal_head head = {.used = 0};
-    bal_head_add(&head, "%s at load %g from %s: fluid model%s%s", policy, view->report->load,
+    struct bli_head head = {.used = 0};
+    bli_head_add(&head, "%s at load %g from %s: fluid model%s%s", policy, view->report->load,
                  view->report->from, variant ? ", " : "", variant ? variant : "");
-    if (view->followed->known.kind == BAL_FLUID_STEALING) {
+    if (view->followed->known.kind == BLI_FLUID_STEALING) {
         char steal[BAL_STEAL_TEXT];
         bal_steal_print(&view->followed->known.param.stealing.steal, steal, sizeof steal);
-        bal_head_add(&head, ", idle servers steal %s", steal);
+        bli_head_add(&head, ", idle servers steal %s", steal);
     }
-    bal_head_add_settings(&head, view->report->draft, true, told);
-    bal_head_print(&head, out);
+    bli_head_add_settings(&head, view->report->draft, true, told);
+    bli_head_print(&head, out);
     if (view->simulated)
         fprintf(out, "sim: one simulated system of %u servers, seed %llu\n", view->report->servers,
                 (unsigned long long)view->report->seed);
@@ -43,37 +43,37 @@ static void print_head(const struct fluid_view *view, FILE *out) {
 }
 
 static void add_row(struct table *table, const struct fluid_view *view, size_t k) {
-    bal_table_add(table, "%.6g", view->followed->time[k]);
-    bal_table_add(table, "%.4f", bal_fluid_view_jobs(view, k));
+    bli_table_add(table, "%.6g", view->followed->time[k]);
+    bli_table_add(table, "%.4f", bli_fluid_view_jobs(view, k));
     if (view->simulated)
-        bal_table_add(table, "%.4f", bal_fluid_view_simulated_jobs(view, k));
+        bli_table_add(table, "%.4f", bli_fluid_view_simulated_jobs(view, k));
     for (size_t i = 0; i < view->levels; i++) {
-        bal_table_add(table, "%.4f", bal_fluid_view_at(view, k, view->level[i]));
+        bli_table_add(table, "%.4f", bli_fluid_view_at(view, k, view->level[i]));
         if (view->simulated)
-            bal_table_add(table, "%.4f", bal_fluid_view_simulated_at(view, k, view->level[i]));
+            bli_table_add(table, "%.4f", bli_fluid_view_simulated_at(view, k, view->level[i]));
     }
     for (size_t i = 0; i < view->extras; i++) {
-        bal_table_add(table, "%.4f", view->extra[i].fluid[k]);
+        bli_table_add(table, "%.4f", view->extra[i].fluid[k]);
         if (view->simulated)
-            bal_table_add(table, "%.4f", view->extra[i].simulated[k]);
+            bli_table_add(table, "%.4f", view->extra[i].simulated[k]);
     }
 }
 
 static void add_limit(struct table *table, const struct fluid_view *view) {
-    bal_table_add(table, "limit");
-    bal_table_add(table, "%.4f", view->followed->limit_jobs);
+    bli_table_add(table, "limit");
+    bli_table_add(table, "%.4f", view->followed->limit_jobs);
     if (view->simulated)
-        bal_table_add(table, "%s", "");
+        bli_table_add(table, "%s", "");
     for (size_t i = 0; i < view->levels; i++) {
-        bal_table_add(table, "%.4f", view->followed->limit[view->level[i] - 1]);
+        bli_table_add(table, "%.4f", view->followed->limit[view->level[i] - 1]);
         if (view->simulated)
-            bal_table_add(table, "%s", "");
+            bli_table_add(table, "%s", "");
     }
     for (size_t i = 0; i < view->extras; i++) { /* those that are not busy are off */
-        bal_table_add(table, "%.4f",
+        bli_table_add(table, "%.4f",
                       strcmp(view->extra[i].name, "off") == 0 ? 1 - view->followed->limit[0] : 0);
         if (view->simulated)
-            bal_table_add(table, "%s", "");
+            bli_table_add(table, "%s", "");
     }
 }
 
@@ -92,7 +92,7 @@ static void print_notes(const struct fluid_view *view, FILE *out) {
         fputs("There is no limit: at a load of 1 or more the queues grow for ever.\n", out);
     if (!view->simulated)
         return;
-    const struct bal_distance apart = view->followed->apart;
+    const struct bli_distance apart = view->followed->apart;
     fprintf(out, "The two paths are never farther apart than %.4f, in s_%zu at time %.4g.\n",
             apart.difference, apart.level, apart.time);
     for (size_t i = 0; i < view->extras; i++) {
@@ -105,46 +105,46 @@ static void print_notes(const struct fluid_view *view, FILE *out) {
 }
 
 /* As many levels as fit into a line. */
-static size_t most_columns(const struct bal_fluid_report *report) {
+static size_t most_columns(const struct bli_fluid_report *report) {
     enum { ALONE = 9, BESIDE = 4 };
-    const struct bal_fluid_path_solution *followed = report->followed;
+    const struct bli_fluid_path_solution *followed = report->followed;
     return followed->power[0] ? BESIDE / 2 : followed->simulated.fraction ? BESIDE : ALONE;
 }
 
-void bal_fluid_text(const struct bal_fluid_report *report, enum bal_table_style style, FILE *out) {
-    const struct fluid_view whole = bal_fluid_view(report, most_columns(report)), *view = &whole;
+void bli_fluid_text(const struct bli_fluid_report *report, enum bli_table_style style, FILE *out) {
+    const struct fluid_view whole = bli_fluid_view(report, most_columns(report)), *view = &whole;
     const size_t columns = (view->simulated ? 2 : 1) * (view->levels + view->extras + 1) + 1;
     char *align = malloc(columns + 1);
     if (!align) {
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
         return;
     }
     memset(align, 'r', columns);
     align[columns] = 0;
     struct table table;
-    bal_table_init(&table, (unsigned)columns);
-    bal_table_add(&table, "t");
+    bli_table_init(&table, (unsigned)columns);
+    bli_table_add(&table, "t");
     for (size_t i = 0; i <= view->levels; i++) {
         if (i == 0)
-            bal_table_add(&table, "jobs");
+            bli_table_add(&table, "jobs");
         else
-            bal_table_add(&table, "s_%zu", view->level[i - 1]);
+            bli_table_add(&table, "s_%zu", view->level[i - 1]);
         if (view->simulated)
-            bal_table_add(&table, "sim");
+            bli_table_add(&table, "sim");
     }
     for (size_t i = 0; i < view->extras; i++) {
-        bal_table_add(&table, "%s", view->extra[i].name);
+        bli_table_add(&table, "%s", view->extra[i].name);
         if (view->simulated)
-            bal_table_add(&table, "sim");
+            bli_table_add(&table, "sim");
     }
     for (size_t k = 0; k < view->followed->times; k += view->followed->every)
         add_row(&table, view, k);
     if (view->followed->limit)
         add_limit(&table, view);
     print_head(view, out);
-    bal_table_print(&table, align, style, out);
+    bli_table_print(&table, align, style, out);
     print_notes(view, out);
-    bal_table_fini(&table);
+    bli_table_fini(&table);
     free(align);
 }
 
@@ -156,130 +156,130 @@ static double round_to_ten_decimals(double value) {
 }
 
 /* Of the fluid path, or of the simulated one. */
-static void put_state(struct bal_rows *rows, const struct fluid_view *view, size_t k, bool simulated) {
+static void put_state(struct bli_rows *rows, const struct fluid_view *view, size_t k, bool simulated) {
     const char *prefix = simulated ? "sim." : "";
     char name[60];
     snprintf(name, sizeof name, "%sjobs", prefix);
-    bal_row_number(
+    bli_row_number(
         rows, name,
-        round_to_ten_decimals((simulated ? bal_fluid_view_simulated_jobs : bal_fluid_view_jobs)(view, k)));
+        round_to_ten_decimals((simulated ? bli_fluid_view_simulated_jobs : bli_fluid_view_jobs)(view, k)));
     for (size_t i = 0; i < view->levels; i++) {
         snprintf(name, sizeof name, "%ss%zu", prefix, view->level[i]);
-        bal_row_number(rows, name,
-                       round_to_ten_decimals((simulated ? bal_fluid_view_simulated_at
-                                                        : bal_fluid_view_at)(view, k, view->level[i])));
+        bli_row_number(rows, name,
+                       round_to_ten_decimals((simulated ? bli_fluid_view_simulated_at
+                                                        : bli_fluid_view_at)(view, k, view->level[i])));
     }
     for (size_t i = 0; i < view->extras; i++) {
         snprintf(name, sizeof name, "%s%s", prefix, view->extra[i].name);
-        bal_row_number(
+        bli_row_number(
             rows, name,
             round_to_ten_decimals((simulated ? view->extra[i].simulated : view->extra[i].fluid)[k]));
     }
 }
 
-void bal_fluid_csv(const struct bal_fluid_report *report, FILE *out) {
-    const struct fluid_view whole = bal_fluid_view(report, BAL_TAIL_LEVELS), *view = &whole;
-    struct bal_rows rows = {.csv = out};
+void bli_fluid_csv(const struct bli_fluid_report *report, FILE *out) {
+    const struct fluid_view whole = bli_fluid_view(report, BLI_TAIL_LEVELS), *view = &whole;
+    struct bli_rows rows = {.csv = out};
     for (size_t k = 0; k < view->followed->times; k += view->followed->every)
         do {
-            bal_row_begin(&rows);
-            bal_row_number(&rows, "t", view->followed->time[k]);
+            bli_row_begin(&rows);
+            bli_row_number(&rows, "t", view->followed->time[k]);
             put_state(&rows, view, k, false);
             if (view->simulated)
                 put_state(&rows, view, k, true);
-        } while (bal_row_end(&rows, NULL));
+        } while (bli_row_end(&rows, NULL));
 }
 
 static void json_state(struct json *json, const char *key, double jobs,
                        double (*at)(const struct fluid_view *, size_t, size_t), const struct fluid_view *view,
                        size_t k) {
-    bal_json_open_line(json, key, '{');
-    bal_json_number(json, "jobs", round_to_ten_decimals(jobs));
-    bal_json_open_line(json, "s", '[');
+    bli_json_open_line(json, key, '{');
+    bli_json_number(json, "jobs", round_to_ten_decimals(jobs));
+    bli_json_open_line(json, "s", '[');
     for (size_t i = 0; i < view->levels; i++)
-        bal_json_number(json, NULL, round_to_ten_decimals(at(view, k, view->level[i])));
-    bal_json_close(json, ']');
+        bli_json_number(json, NULL, round_to_ten_decimals(at(view, k, view->level[i])));
+    bli_json_close(json, ']');
     for (size_t i = 0; i < view->extras; i++)
-        bal_json_number(json, view->extra[i].name,
+        bli_json_number(json, view->extra[i].name,
                         round_to_ten_decimals(
-                            (at == bal_fluid_view_at ? view->extra[i].fluid : view->extra[i].simulated)[k]));
-    bal_json_close(json, '}');
+                            (at == bli_fluid_view_at ? view->extra[i].fluid : view->extra[i].simulated)[k]));
+    bli_json_close(json, '}');
 }
 
 static void json_spec(struct json *json, const struct fluid_view *view) {
     static const char *const variants[] = {"constrained", "high-memory", "high-message"};
     char policy[200];
     bal_policy_print(view->report->policy, policy, sizeof policy);
-    bal_json_open(json, "spec", '{');
-    bal_json_text(json, "policy", policy);
-    if (view->followed->known.kind == BAL_FLUID_RCPB)
-        bal_json_text(json, "variant", variants[view->followed->known.param.rcpb.variant]);
-    if (view->followed->known.kind == BAL_FLUID_STEALING) {
+    bli_json_open(json, "spec", '{');
+    bli_json_text(json, "policy", policy);
+    if (view->followed->known.kind == BLI_FLUID_RCPB)
+        bli_json_text(json, "variant", variants[view->followed->known.param.rcpb.variant]);
+    if (view->followed->known.kind == BLI_FLUID_STEALING) {
         char steal[BAL_STEAL_TEXT];
         bal_steal_print(&view->followed->known.param.stealing.steal, steal, sizeof steal);
-        bal_json_text(json, "steal", steal);
+        bli_json_text(json, "steal", steal);
     }
-    bal_json_number(json, "load", view->report->load);
-    bal_json_text(json, "from", view->report->from);
-    bal_json_number(json, "until", view->followed->time[view->followed->times - 1]);
+    bli_json_number(json, "load", view->report->load);
+    bli_json_text(json, "from", view->report->from);
+    bli_json_number(json, "until", view->followed->time[view->followed->times - 1]);
     if (view->simulated) {
-        bal_json_count(json, "servers", view->report->servers);
-        bal_json_count(json, "seed", view->report->seed);
+        bli_json_count(json, "servers", view->report->servers);
+        bli_json_count(json, "seed", view->report->seed);
     }
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
     static const char *const told[] = {"servers", NULL}; /* there are as many as can be */
-    bal_head_json(json, view->report->draft, view->simulated ? NULL : told);
+    bli_head_json(json, view->report->draft, view->simulated ? NULL : told);
 }
 
 static void json_limit(struct json *json, const struct fluid_view *view) {
     if (!view->followed->limit) {
-        bal_json_null(json, "limit");
+        bli_json_null(json, "limit");
         return;
     }
-    bal_json_open_line(json, "limit", '{');
-    bal_json_number(json, "waiting_mean",
+    bli_json_open_line(json, "limit", '{');
+    bli_json_number(json, "waiting_mean",
                     round_to_ten_decimals(fmax(view->followed->limit_jobs / view->report->load - 1, 0)));
-    bal_json_number(json, "jobs", round_to_ten_decimals(view->followed->limit_jobs));
-    bal_json_open_line(json, "s", '[');
+    bli_json_number(json, "jobs", round_to_ten_decimals(view->followed->limit_jobs));
+    bli_json_open_line(json, "s", '[');
     for (size_t i = 0; i < view->levels; i++)
-        bal_json_number(json, NULL, round_to_ten_decimals(view->followed->limit[view->level[i] - 1]));
-    bal_json_close(json, ']');
-    bal_json_close(json, '}');
+        bli_json_number(json, NULL, round_to_ten_decimals(view->followed->limit[view->level[i] - 1]));
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
 }
 
 static void json_distance(struct json *json, const struct fluid_view *view) {
     if (!view->simulated) {
-        bal_json_null(json, "distance");
+        bli_json_null(json, "distance");
         return;
     }
-    const struct bal_distance apart = view->followed->apart;
-    bal_json_open_line(json, "distance", '{');
-    bal_json_number(json, "norm", round_to_ten_decimals(apart.norm));
-    bal_json_number(json, "difference", round_to_ten_decimals(apart.difference));
-    bal_json_number(json, "time", apart.time);
-    bal_json_count(json, "level", apart.level);
-    bal_json_close(json, '}');
+    const struct bli_distance apart = view->followed->apart;
+    bli_json_open_line(json, "distance", '{');
+    bli_json_number(json, "norm", round_to_ten_decimals(apart.norm));
+    bli_json_number(json, "difference", round_to_ten_decimals(apart.difference));
+    bli_json_number(json, "time", apart.time);
+    bli_json_count(json, "level", apart.level);
+    bli_json_close(json, '}');
 }
 
-void bal_fluid_json(const struct bal_fluid_report *report, FILE *out) {
-    const struct fluid_view whole = bal_fluid_view(report, BAL_TAIL_LEVELS), *view = &whole;
+void bli_fluid_json(const struct bli_fluid_report *report, FILE *out) {
+    const struct fluid_view whole = bli_fluid_view(report, BLI_TAIL_LEVELS), *view = &whole;
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "version", BALLAST_VERSION);
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, view);
     json_limit(&json, view);
     json_distance(&json, view);
-    bal_json_open(&json, "path", '[');
+    bli_json_open(&json, "path", '[');
     for (size_t k = 0; k < view->followed->times; k += view->followed->every) {
-        bal_json_open_line(&json, NULL, '{');
-        bal_json_number(&json, "t", view->followed->time[k]);
-        json_state(&json, "fluid", bal_fluid_view_jobs(view, k), bal_fluid_view_at, view, k);
+        bli_json_open_line(&json, NULL, '{');
+        bli_json_number(&json, "t", view->followed->time[k]);
+        json_state(&json, "fluid", bli_fluid_view_jobs(view, k), bli_fluid_view_at, view, k);
         if (view->simulated)
-            json_state(&json, "simulated", bal_fluid_view_simulated_jobs(view, k),
-                       bal_fluid_view_simulated_at, view, k);
-        bal_json_close(&json, '}');
+            json_state(&json, "simulated", bli_fluid_view_simulated_jobs(view, k),
+                       bli_fluid_view_simulated_at, view, k);
+        bli_json_close(&json, '}');
     }
-    bal_json_close(&json, ']');
-    bal_json_close(&json, '}');
+    bli_json_close(&json, ']');
+    bli_json_close(&json, '}');
 }

@@ -16,20 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *axis_name(const struct bal_frontier_question *q) {
-    return q->axis == BAL_FRONTIER_LOAD ? "load" : "constant";
+static const char *axis_name(const struct bli_frontier_question *q) {
+    return q->axis == BLI_FRONTIER_LOAD ? "load" : "constant";
 }
 
-static bool is_chain(const struct bal_frontier_question *q) {
-    return bal_scheme_of(q->policy.policy) == BAL_SCHEME_GENERATED;
+static bool is_chain(const struct bli_frontier_question *q) {
+    return bli_scheme_of(q->policy.policy) == BLI_SCHEME_GENERATED;
 }
 
 /* ---- for people ---- */
 
 /* The settings of the question, but for what is sought. */
-static struct bal_draft settings_of(const struct bal_frontier_question *q, bool load) {
-    struct bal_draft draft;
-    bal_draft_init(&draft);
+static struct bli_draft settings_of(const struct bli_frontier_question *q, bool load) {
+    struct bli_draft draft;
+    bli_draft_init(&draft);
     draft.c.model = q->model;
     draft.c.run.engine = q->engine;
     if (q->longest > 0)
@@ -39,81 +39,81 @@ static struct bal_draft settings_of(const struct bal_frontier_question *q, bool 
     return draft;
 }
 
-static void print_head(const struct bal_frontier_question *q, const char *what, FILE *out) {
+static void print_head(const struct bli_frontier_question *q, const char *what, FILE *out) {
     static const char *const told[] = {"servers", "slots",     "clock",   "batch", "split", "service", "high",
                                        "buffer",  "placement", "victims", "steal", "load",  NULL};
-    const struct bal_model *model = &q->model;
-    const struct bal_draft draft = settings_of(q, true);
-    struct bal_head head = {.used = 0};
+    const struct bli_model *model = &q->model;
+    const struct bli_draft draft = settings_of(q, true);
+    struct bli_head head = {.used = 0};
     char servers[1000], policy[300], slots[40], text[BAL_PLACEMENT_TEXT];
-    bal_servers_print(&model->servers, servers, sizeof servers);
+    bli_servers_print(&model->servers, servers, sizeof servers);
     bal_policy_print(&q->policy, policy, sizeof policy);
-    bal_head_add(&head, "%s on %s servers", policy, servers);
-    bal_head_slots(model, slots, sizeof slots);
-    bal_head_add(&head, "%s", slots);
-    if (model->clock == BAL_CLOCK_SLOTTED && !is_chain(q)) {
-        bal_batch_print(&model->batch, text, sizeof text);
-        bal_head_add(&head, ", slotted, batches %s, %s", text, model->split ? "split" : "whole");
+    bli_head_add(&head, "%s on %s servers", policy, servers);
+    bli_head_slots(model, slots, sizeof slots);
+    bli_head_add(&head, "%s", slots);
+    if (model->clock == BLI_CLOCK_SLOTTED && !is_chain(q)) {
+        bli_batch_print(&model->batch, text, sizeof text);
+        bli_head_add(&head, ", slotted, batches %s, %s", text, model->split ? "split" : "whole");
     } else if (!is_chain(q)) {
-        bal_dist_print(&model->size, text, sizeof text);
-        bal_head_add(&head, ", service %s", text);
+        bli_dist_print(&model->size, text, sizeof text);
+        bli_head_add(&head, ", service %s", text);
     }
     if (model->classes)
-        bal_head_add(&head, ", %g %% high", 100 * model->high);
+        bli_head_add(&head, ", %g %% high", 100 * model->high);
     if (model->buffer > 0)
-        bal_head_add(&head, ", buffers of %u", model->buffer);
+        bli_head_add(&head, ", buffers of %u", model->buffer);
     if (is_chain(q)) {
         bal_placement_print(&model->placement, text, sizeof text);
-        bal_head_add(&head, ", generators %s, victims %s", text, model->others ? "others" : "all");
+        bli_head_add(&head, ", generators %s, victims %s", text, model->others ? "others" : "all");
     }
-    if (q->axis == BAL_FRONTIER_LOAD && model->steal.kind != BAL_STEAL_NONE) {
+    if (q->axis == BLI_FRONTIER_LOAD && model->steal.kind != BAL_STEAL_NONE) {
         bal_steal_print(&model->steal, text, sizeof text);
-        bal_head_add(&head, ", steal %s", text);
+        bli_head_add(&head, ", steal %s", text);
     }
-    bal_head_add(&head, "%s", what);
-    bal_head_add_settings(&head, &draft, true, told);
-    bal_head_add(&head, "; seed" BAL_TABLE_JOIN "%llu", (unsigned long long)q->seed);
-    bal_head_add_settings(&head, &draft, false, told);
-    bal_head_print(&head, out);
+    bli_head_add(&head, "%s", what);
+    bli_head_add_settings(&head, &draft, true, told);
+    bli_head_add(&head, "; seed" BLI_TABLE_JOIN "%llu", (unsigned long long)q->seed);
+    bli_head_add_settings(&head, &draft, false, told);
+    bli_head_print(&head, out);
     fputc('\n', out);
 }
 
 /* Two digits of the half-width. */
-static void add_seen(struct table *table, struct bal_estimate seen, const char *sign) {
+static void add_seen(struct table *table, struct bli_estimate seen, const char *sign) {
     const int digits = seen.half_width > 0 ? (int)fmin(fmax(1 - floor(log10(seen.half_width)), 0), 6) : 2;
     if (isnan(seen.mean))
-        bal_table_add(table, "%s", "");
+        bli_table_add(table, "%s", "");
     else
-        bal_table_add(table, "%s%.*f \u00b1 %.*f", seen.mean < 0 ? "" : sign, digits, seen.mean, digits,
+        bli_table_add(table, "%s%.*f \u00b1 %.*f", seen.mean < 0 ? "" : sign, digits, seen.mean, digits,
                       seen.half_width);
 }
 
-static void print_points(const struct bal_frontier_question *q, const struct bal_frontier *f,
-                         enum bal_table_style style, FILE *out) {
-    const bool both = f->test == BAL_FRONTIER_STARTS;
+static void print_points(const struct bli_frontier_question *q, const struct bli_frontier *f,
+                         enum bli_table_style style, FILE *out) {
+    const bool both = f->test == BLI_FRONTIER_STARTS;
     const char *const head[] = {axis_name(q), "verdict", "drift", "looks", "run", "growth"};
     struct table table;
-    bal_table_init(&table, both ? 6 : 5);
+    bli_table_init(&table, both ? 6 : 5);
     for (int i = 0; i < 5 + both; i++)
-        bal_table_add(&table, "%s", head[i]);
+        bli_table_add(&table, "%s", head[i]);
     for (unsigned i = 0; i < f->points; i++) {
-        const struct bal_frontier_point *point = &f->point[i];
-        bal_table_add(&table, "%.6g", point->at);
-        bal_table_add(&table, "%s", bal_verdict_text(point->verdict));
+        const struct bli_frontier_point *point = &f->point[i];
+        bli_table_add(&table, "%.6g", point->at);
+        bli_table_add(&table, "%s", bli_verdict_text(point->verdict));
         add_seen(&table, point->drift, "+");
-        bal_table_add(&table, "%u", point->looks);
-        bal_table_add(&table, "%.6g", point->time);
+        bli_table_add(&table, "%u", point->looks);
+        bli_table_add(&table, "%.6g", point->time);
         if (both)
             add_seen(&table, point->growth, "");
     }
-    bal_table_print(&table, "rlrrrr", style, out);
-    bal_table_fini(&table);
+    bli_table_print(&table, "rlrrrr", style, out);
+    bli_table_fini(&table);
 }
 
 /* What is known of the border, in one sentence. */
-static void print_answer(const struct bal_frontier_question *q, const struct bal_frontier *f, FILE *out) {
+static void print_answer(const struct bli_frontier_question *q, const struct bli_frontier *f, FILE *out) {
     const char *name = axis_name(q);
-    const bool load = q->axis == BAL_FRONTIER_LOAD;
+    const bool load = q->axis == BLI_FRONTIER_LOAD;
     if (f->points == 0)
         fprintf(out, "Nothing is known yet.\n");
     else if (isnan(f->stable) && isnan(f->unstable))
@@ -136,7 +136,7 @@ static void print_answer(const struct bal_frontier_question *q, const struct bal
     fputs(".\n", out);
 }
 
-static void print_proved_unstable(const struct bal_frontier_proof *proof, FILE *out) {
+static void print_proved_unstable(const struct bli_frontier_proof *proof, FILE *out) {
     if (proof->line[0] > 0)
         fprintf(out,
                 "Proved unstable: constants below %.2f (Theorem 9), below %.2f (who is asked counted).\n",
@@ -145,7 +145,7 @@ static void print_proved_unstable(const struct bal_frontier_proof *proof, FILE *
         fputs("Proved unstable: none.\n", out);
 }
 
-static void print_proved_stable(const struct bal_frontier_proof *proof, bool others, FILE *out) {
+static void print_proved_stable(const struct bli_frontier_proof *proof, bool others, FILE *out) {
     if (proof->all_stable)
         fprintf(out, "Proved stable: all constants (%s).\n", proof->all_stable);
     else if (others)
@@ -159,20 +159,20 @@ static void print_proved_stable(const struct bal_frontier_proof *proof, bool oth
         fputs("Proved stable: none, Theorem 1 begins beyond n = 10^15 for this load.\n", out);
 }
 
-static void print_doubts(const struct bal_frontier *f, FILE *out) {
-    if (f->doubts & BAL_DOUBT_TAIL)
+static void print_doubts(const struct bli_frontier *f, FILE *out) {
+    if (f->doubts & BLI_DOUBT_TAIL)
         fputs(
             "!: job sizes have no second moment, so that drifts have no finite variance: claims may be wrong "
             "more often.\n",
             out);
-    if (f->doubts & BAL_DOUBT_THEORY)
+    if (f->doubts & BLI_DOUBT_THEORY)
         fprintf(out, "!: exact theory contradicts it: the critical load is %.6g.\n", f->critical_load);
 }
 
-void bal_frontier_text(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
-                       enum bal_table_style style, FILE *out) {
+void bli_frontier_text(const struct bli_frontier_question *question, const struct bli_frontier *frontier,
+                       enum bli_table_style style, FILE *out) {
     char what[60] = "";
-    if (question->axis == BAL_FRONTIER_CONSTANT)
+    if (question->axis == BLI_FRONTIER_CONSTANT)
         snprintf(what, sizeof what, ", load %g", question->model.load);
     print_head(question, what, out);
     if (frontier->points > 0)
@@ -186,7 +186,7 @@ void bal_frontier_text(const struct bal_frontier_question *question, const struc
         print_proved_unstable(&frontier->proof, out);
         print_proved_stable(&frontier->proof, question->model.others, out);
     }
-    if (frontier->test == BAL_FRONTIER_SATURATED)
+    if (frontier->test == BLI_FRONTIER_SATURATED)
         fputs("drift: of all tasks together, in a step, while the hosts have more than they can lose.\n",
               out);
     else
@@ -197,25 +197,25 @@ void bal_frontier_text(const struct bal_frontier_question *question, const struc
             "half of a run over that in the first; 1 settled, 1.83 on the border, 3 in proportion to time.\n",
             out);
     fprintf(out, "\u00b1: as wide as a claim needs. run: length of the %d runs of the last look.\n",
-            BAL_FRONTIER_REPLICATIONS);
+            BLI_FRONTIER_REPLICATIONS);
 }
 
-void bal_frontier_map_text(const struct bal_frontier_chart *chart, enum bal_table_style style, FILE *out) {
+void bli_frontier_map_text(const struct bli_frontier_chart *chart, enum bli_table_style style, FILE *out) {
     struct table table;
-    bal_table_begin(&table, "load|unstable|stable|drift 0 at|Theorem 9|asked");
+    bli_table_begin(&table, "load|unstable|stable|drift 0 at|Theorem 9|asked");
     for (unsigned i = 0; i < chart->count; i++) {
-        const struct bal_frontier *f = &chart->frontier[i];
+        const struct bli_frontier *f = &chart->frontier[i];
         const double *line = f->proof.line;
-        bal_table_add(&table, "%g", chart->load[i]);
-        bal_table_add_number(&table, "%.6g", f->unstable);
-        bal_table_add_number(&table, "%.6g", f->stable);
-        bal_table_add_number(&table, "%.1f", f->estimate);
-        bal_table_add_number(&table, "%.1f", fmax(line[0], 0));
-        bal_table_add_number(&table, "%.1f", fmax(line[1], 0));
+        bli_table_add(&table, "%g", chart->load[i]);
+        bli_table_add_number(&table, "%.6g", f->unstable);
+        bli_table_add_number(&table, "%.6g", f->stable);
+        bli_table_add_number(&table, "%.1f", f->estimate);
+        bli_table_add_number(&table, "%.1f", fmax(line[0], 0));
+        bli_table_add_number(&table, "%.1f", fmax(line[1], 0));
     }
     print_head(chart->question, "", out);
-    bal_table_print(&table, "rrrrrr", style, out);
-    bal_table_fini(&table);
+    bli_table_print(&table, "rrrrrr", style, out);
+    bli_table_fini(&table);
     fprintf(out,
             "\nunstable, stable: the nearest constants that are so, all claims together wrong with "
             "probability %g at most.\n"
@@ -225,122 +225,122 @@ void bal_frontier_map_text(const struct bal_frontier_chart *chart, enum bal_tabl
 
 /* ---- for programs ---- */
 
-static void put_point(struct bal_rows *rows, const struct bal_frontier_point *point, unsigned doubts,
-                      const struct bal_draft *draft) {
+static void put_point(struct bli_rows *rows, const struct bli_frontier_point *point, unsigned doubts,
+                      const struct bli_draft *draft) {
     do {
-        bal_row_begin(rows);
-        bal_row_number(rows, "at", point->at);
-        bal_row_text(rows, "verdict", bal_verdict_text(point->verdict));
-        bal_row_estimate(rows, "drift", point->drift);
-        bal_row_estimate(rows, "growth", point->growth);
-        bal_row_count(rows, "looks", point->looks);
-        bal_row_number(rows, "time", point->time);
+        bli_row_begin(rows);
+        bli_row_number(rows, "at", point->at);
+        bli_row_text(rows, "verdict", bli_verdict_text(point->verdict));
+        bli_row_estimate(rows, "drift", point->drift);
+        bli_row_estimate(rows, "growth", point->growth);
+        bli_row_count(rows, "looks", point->looks);
+        bli_row_number(rows, "time", point->time);
         if (rows->csv)
-            bal_row_doubts(rows, doubts);
-    } while (bal_row_end(rows, draft));
+            bli_row_doubts(rows, doubts);
+    } while (bli_row_end(rows, draft));
 }
 
-void bal_frontier_csv(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
+void bli_frontier_csv(const struct bli_frontier_question *question, const struct bli_frontier *frontier,
                       FILE *out) {
-    const struct bal_draft draft = settings_of(question, question->axis == BAL_FRONTIER_CONSTANT);
-    struct bal_rows rows = {.csv = out, .half = ".half", .names_only = frontier->points == 0};
+    const struct bli_draft draft = settings_of(question, question->axis == BLI_FRONTIER_CONSTANT);
+    struct bli_rows rows = {.csv = out, .half = ".half", .names_only = frontier->points == 0};
     for (unsigned i = 0; i < frontier->points + rows.names_only; i++)
         put_point(&rows, &frontier->point[i], frontier->doubts, &draft);
 }
 
-void bal_frontier_map_csv(const struct bal_frontier_chart *chart, FILE *out) {
-    const struct bal_draft draft = settings_of(chart->question, false);
-    struct bal_rows rows = {.csv = out};
+void bli_frontier_map_csv(const struct bli_frontier_chart *chart, FILE *out) {
+    const struct bli_draft draft = settings_of(chart->question, false);
+    struct bli_rows rows = {.csv = out};
     for (unsigned i = 0; i < chart->count; i++) {
-        const struct bal_frontier *f = &chart->frontier[i];
+        const struct bli_frontier *f = &chart->frontier[i];
         do {
-            bal_row_begin(&rows);
-            bal_row_number(&rows, "load", chart->load[i]);
-            bal_row_number(&rows, "unstable", f->unstable);
-            bal_row_number(&rows, "stable", f->stable);
-            bal_row_number(&rows, "estimate", f->estimate);
-            bal_row_count(&rows, "undecided", f->undecided);
-            bal_row_number(&rows, "theorem_9", f->proof.line[0]);
-            bal_row_number(&rows, "asked", f->proof.line[1]);
-        } while (bal_row_end(&rows, &draft));
+            bli_row_begin(&rows);
+            bli_row_number(&rows, "load", chart->load[i]);
+            bli_row_number(&rows, "unstable", f->unstable);
+            bli_row_number(&rows, "stable", f->stable);
+            bli_row_number(&rows, "estimate", f->estimate);
+            bli_row_count(&rows, "undecided", f->undecided);
+            bli_row_number(&rows, "theorem_9", f->proof.line[0]);
+            bli_row_number(&rows, "asked", f->proof.line[1]);
+        } while (bli_row_end(&rows, &draft));
     }
 }
 
-static void json_spec(struct json *json, const struct bal_frontier_question *q, bool load) {
-    const struct bal_model *model = &q->model;
-    const bool slotted = model->clock == BAL_CLOCK_SLOTTED;
+static void json_spec(struct json *json, const struct bli_frontier_question *q, bool load) {
+    const struct bli_model *model = &q->model;
+    const bool slotted = model->clock == BLI_CLOCK_SLOTTED;
     char policy[BAL_PLACEMENT_TEXT];
-    bal_json_open(json, "spec", '{');
+    bli_json_open(json, "spec", '{');
     bal_policy_print(&q->policy, policy, sizeof policy);
-    bal_json_text(json, "policy", policy);
-    bal_json_model(json, model, "servers");
-    bal_json_text(json, "time", bal_clock_text(model->clock));
-    bal_json_model(json, model, load ? "load#" : "");
-    bal_json_model(json, model, is_chain(q) ? "" : slotted ? "batch split!" : "service");
-    bal_json_model(json, model, "slots#?");
+    bli_json_text(json, "policy", policy);
+    bli_json_model(json, model, "servers");
+    bli_json_text(json, "time", bli_clock_text(model->clock));
+    bli_json_model(json, model, load ? "load#" : "");
+    bli_json_model(json, model, is_chain(q) ? "" : slotted ? "batch split!" : "service");
+    bli_json_model(json, model, "slots#?");
     if (model->classes)
-        bal_json_number(json, "high", model->high);
-    bal_json_model(json, model, is_chain(q) ? "buffer#? placement victims" : "buffer#?");
-    bal_json_model(json, model, q->axis == BAL_FRONTIER_LOAD ? "steal" : "");
-    bal_json_text(json, "axis", axis_name(q));
-    bal_json_number(json, "error", q->error);
-    bal_json_count(json, "seed", q->seed);
-    bal_json_close(json, '}');
-    const struct bal_draft draft = settings_of(q, load);
-    bal_head_json(json, &draft, NULL);
+        bli_json_number(json, "high", model->high);
+    bli_json_model(json, model, is_chain(q) ? "buffer#? placement victims" : "buffer#?");
+    bli_json_model(json, model, q->axis == BLI_FRONTIER_LOAD ? "steal" : "");
+    bli_json_text(json, "axis", axis_name(q));
+    bli_json_number(json, "error", q->error);
+    bli_json_count(json, "seed", q->seed);
+    bli_json_close(json, '}');
+    const struct bli_draft draft = settings_of(q, load);
+    bli_head_json(json, &draft, NULL);
 }
 
-static void json_found(struct json *json, const struct bal_frontier *f) {
-    bal_json_text(json, "test", f->test == BAL_FRONTIER_SATURATED ? "saturated" : "starts");
-    bal_json_number(json, "stable", f->stable);
-    bal_json_number(json, "unstable", f->unstable);
-    bal_json_number(json, "estimate", f->estimate);
-    bal_json_count(json, "undecided", f->undecided);
-    bal_doubt_json(json, f->doubts);
-    bal_json_bool(json, "cut_short", f->cut_short);
-    bal_json_open(json, "points", '[');
-    struct bal_rows rows = {.json = json, .half = ".half"};
+static void json_found(struct json *json, const struct bli_frontier *f) {
+    bli_json_text(json, "test", f->test == BLI_FRONTIER_SATURATED ? "saturated" : "starts");
+    bli_json_number(json, "stable", f->stable);
+    bli_json_number(json, "unstable", f->unstable);
+    bli_json_number(json, "estimate", f->estimate);
+    bli_json_count(json, "undecided", f->undecided);
+    bli_doubt_json(json, f->doubts);
+    bli_json_bool(json, "cut_short", f->cut_short);
+    bli_json_open(json, "points", '[');
+    struct bli_rows rows = {.json = json, .half = ".half"};
     for (unsigned i = 0; i < f->points; i++)
         put_point(&rows, &f->point[i], 0, NULL);
-    bal_json_close(json, ']');
+    bli_json_close(json, ']');
 }
 
-static void json_lines(struct json *json, const struct bal_frontier_proof *proof) {
+static void json_lines(struct json *json, const struct bli_frontier_proof *proof) {
     if (!proof->hosts)
         return;
-    bal_json_number(json, "theorem_9", proof->line[0]);
-    bal_json_number(json, "asked", proof->line[1]);
+    bli_json_number(json, "theorem_9", proof->line[0]);
+    bli_json_number(json, "asked", proof->line[1]);
 }
 
-void bal_frontier_json(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
+void bli_frontier_json(const struct bli_frontier_question *question, const struct bli_frontier *frontier,
                        FILE *out) {
-    const bool constant = question->axis == BAL_FRONTIER_CONSTANT;
+    const bool constant = question->axis == BLI_FRONTIER_CONSTANT;
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "version", BALLAST_VERSION);
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, question, constant);
     json_found(&json, frontier);
     json_lines(&json, &frontier->proof);
-    bal_json_close(&json, '}');
+    bli_json_close(&json, '}');
 }
 
-void bal_frontier_map_json(const struct bal_frontier_chart *chart, FILE *out) {
+void bli_frontier_map_json(const struct bli_frontier_chart *chart, FILE *out) {
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "version", BALLAST_VERSION);
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, chart->question, false);
-    bal_json_open(&json, "map", '[');
+    bli_json_open(&json, "map", '[');
     for (unsigned i = 0; i < chart->count; i++) {
-        bal_json_open(&json, NULL, '{');
-        bal_json_number(&json, "load", chart->load[i]);
+        bli_json_open(&json, NULL, '{');
+        bli_json_number(&json, "load", chart->load[i]);
         json_found(&json, &chart->frontier[i]);
         json_lines(&json, &chart->frontier[i].proof);
-        bal_json_close(&json, '}');
+        bli_json_close(&json, '}');
     }
-    bal_json_close(&json, ']');
-    bal_json_close(&json, '}');
+    bli_json_close(&json, ']');
+    bli_json_close(&json, '}');
 }
 
 /* ---- figure ---- */
@@ -348,20 +348,20 @@ void bal_frontier_map_json(const struct bal_frontier_chart *chart, FILE *out) {
 enum { CURVE = 200 }; /* points of a line */
 
 /* A line where it is at least 1: there are no constants below. */
-static void draw_lines(const struct bal_frontier_chart *chart, double *x, double *y[2]) {
+static void draw_lines(const struct bli_frontier_chart *chart, double *x, double *y[2]) {
     const double from = chart->load[0], to = chart->load[chart->count - 1];
     for (int i = 0; i < CURVE; i++) {
         double line[2];
         x[i] = from + (to - from) * i / (CURVE - 1);
-        bal_frontier_lines(chart->question, x[i], line);
+        bli_frontier_lines(chart->question, x[i], line);
         for (int k = 0; k < 2; k++)
             y[k][i] = line[k] >= 1 ? line[k] : NAN;
     }
 }
 
-enum bal_code bal_frontier_map_figure(const struct bal_frontier_chart *chart, const char *path,
+enum bal_code bli_frontier_map_figure(const struct bli_frontier_chart *chart, const char *path,
                                       struct bal_error *err) {
-    const struct bal_frontier_question *q = chart->question;
+    const struct bli_frontier_question *q = chart->question;
     double *values = malloc((3 * CURVE + 2 * (size_t)chart->count) * sizeof *values);
     if (!values)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for the figure");
@@ -369,41 +369,41 @@ enum bal_code bal_frontier_map_figure(const struct bal_frontier_chart *chart, co
     double *measured = values + 3 * CURVE, *half = measured + chart->count;
     draw_lines(chart, x, y);
     for (unsigned i = 0; i < chart->count; i++) {
-        const struct bal_frontier *f = &chart->frontier[i];
+        const struct bli_frontier *f = &chart->frontier[i];
         const double middle = (f->stable + f->unstable) / 2; /* NaN where one is not known */
         measured[i] = isnan(f->estimate) ? middle : f->estimate;
         half[i] = fmax(fabs(f->stable - measured[i]), fabs(f->unstable - measured[i]));
     }
-    const struct bal_series series[] = {
+    const struct bli_series series[] = {
         {.name = "measured: unstable below, stable above",
          .group = 0,
-         .style = BAL_STYLE_POINTS,
+         .style = BLI_STYLE_POINTS,
          .count = chart->count,
          .x = chart->load,
          .y = measured,
          .half_width = half},
         {.name = "proved unstable below (Theorem 9)",
          .group = 1,
-         .style = BAL_STYLE_LINE,
+         .style = BLI_STYLE_LINE,
          .count = CURVE,
          .x = x,
          .y = y[0]},
         {.name = "proved unstable below (who is asked counted)",
          .group = 2,
-         .style = BAL_STYLE_LINE,
+         .style = BLI_STYLE_LINE,
          .count = CURVE,
          .x = x,
          .y = y[1]},
     };
     char title[200];
     snprintf(title, sizeof title, "%u processors, generators on %u of them",
-             bal_servers_count(&q->model.servers), chart->frontier[0].proof.hosts);
-    const struct bal_panel panel = {.x = {.label = "load"},
+             bli_servers_count(&q->model.servers), chart->frontier[0].proof.hosts);
+    const struct bli_panel panel = {.x = {.label = "load"},
                                     .y = {.label = "tasks stolen at a time", .log = true},
                                     .series = series,
                                     .count = sizeof series / sizeof *series};
-    const struct bal_figure figure = {.title = title, .panel = &panel, .panels = 1};
-    const enum bal_code code = bal_figure_write(&figure, path, err);
+    const struct bli_figure figure = {.title = title, .panel = &panel, .panels = 1};
+    const enum bal_code code = bli_figure_write(&figure, path, err);
     free(values);
     return code;
 }

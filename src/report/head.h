@@ -7,27 +7,27 @@
 #include "spec/setting.h"
 
 /* A sentence or two, put together and then broken into lines. Text that is too long is cut. */
-struct bal_head {
+struct bli_head {
     char text[4000];
     size_t used;
 };
 
-void bal_head_add(struct bal_head *head, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void bli_head_add(struct bli_head *head, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds "NAME VALUE", with a comma in front unless it is the first, for each setting that is not at its
  * default: of the model, or of the run. `told` ends with NULL and names the settings that the head already
  * describes in its own words; it may be NULL. */
-void bal_head_add_settings(struct bal_head *head, const struct bal_draft *draft, bool model,
+void bli_head_add_settings(struct bli_head *head, const struct bli_draft *draft, bool model,
                            const char *const *told);
 
 /* " of 8 slots" behind a fleet, " that work on all jobs at once", or nothing. */
-void bal_head_slots(const struct bal_model *model, char *text, size_t size);
+void bli_head_slots(const struct bli_model *model, char *text, size_t size);
 
-void bal_head_print(const struct bal_head *head, FILE *out);
+void bli_head_print(const struct bli_head *head, FILE *out);
 
 /* The same for programs: an object "settings" in the form of an experiment file, and one field of a csv row
  * behind a comma, "load=0.9; run.jobs=1k", in a column called "settings". */
-void bal_head_json(struct json *json, const struct bal_draft *draft, const char *const *told);
-void bal_head_csv(const struct bal_draft *draft, FILE *out);
+void bli_head_json(struct json *json, const struct bli_draft *draft, const char *const *told);
+void bli_head_csv(const struct bli_draft *draft, FILE *out);
 
 #endif

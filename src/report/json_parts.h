@@ -9,10 +9,10 @@
 
 /* Settings of a model as members, in the order of their names, which have blanks between them. Behind a name:
  * # a number (text that is none stays), ! true or false, ? left out where it has its default. */
-void bal_json_model(struct json *json, const struct bal_model *model, const char *names);
+void bli_json_model(struct json *json, const struct bli_model *model, const char *names);
 
 /* An estimate as KEY and KEY with a suffix; and as an object of mean and ci. */
-void bal_json_estimate(struct json *json, const char *key, const char *suffix, struct bal_estimate estimate);
-void bal_json_interval(struct json *json, const char *key, struct bal_estimate estimate);
+void bli_json_estimate(struct json *json, const char *key, const char *suffix, struct bli_estimate estimate);
+void bli_json_interval(struct json *json, const char *key, struct bli_estimate estimate);
 
 #endif

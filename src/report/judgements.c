@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum bal_code bal_judgements_new(struct bal_store *store, const struct bal_experiment *experiment,
-                                 struct bal_judged **judged, struct bal_error *err) {
+enum bal_code bli_judgements_new(struct bli_store *store, const struct bli_experiment *experiment,
+                                 struct bli_judged **judged, struct bal_error *err) {
     *judged = calloc(experiment->claims + 1, sizeof **judged);
     if (!*judged)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to judge the claims");
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < experiment->claims; i++)
-        code = bal_claim_verdict(store, experiment, &experiment->claim[i], &(*judged)[i], err);
+        code = bli_claim_verdict(store, experiment, &experiment->claim[i], &(*judged)[i], err);
     if (code) {
         free(*judged);
         *judged = NULL;
@@ -26,7 +26,7 @@ enum bal_code bal_judgements_new(struct bal_store *store, const struct bal_exper
 }
 
 /* The id of the claim that a finding answers; "" where there is none. */
-static const char *answered_claim_id(const struct bal_experiment *e, const struct bal_claim *claim) {
+static const char *answered_claim_id(const struct bli_experiment *e, const struct bli_claim *claim) {
     return claim->answers < 0 ? "" : e->claim[claim->answers].id;
 }
 
@@ -34,87 +34,87 @@ static const char *or_nothing(const char *text) {
     return text ? text : "";
 }
 
-const char *const bal_claim_group_names[] = {"claims", "definitions", "findings"};
+const char *const bli_claim_group_names[] = {"claims", "definitions", "findings"};
 
-enum bal_claim_group bal_claim_group_of(const struct bal_claim *claim) {
-    return claim->finding                       ? BAL_GROUP_FINDINGS
-           : claim->kind == BAL_KIND_DEFINITION ? BAL_GROUP_DEFINITIONS
-                                                : BAL_GROUP_CLAIMS;
+enum bli_claim_group bli_claim_group_of(const struct bli_claim *claim) {
+    return claim->finding                       ? BLI_GROUP_FINDINGS
+           : claim->kind == BLI_KIND_DEFINITION ? BLI_GROUP_DEFINITIONS
+                                                : BLI_GROUP_CLAIMS;
 }
 
 /* ---- counting ---- */
 
-enum bal_claim_status bal_claim_status_of(const struct bal_claim *claim, const struct bal_judged *judged) {
+enum bli_claim_status bli_claim_status_of(const struct bli_claim *claim, const struct bli_judged *judged) {
     switch (judged->judgement) {
-    case BAL_CLAIM_HOLDS:
-        return claim->error || claim->reason ? BAL_CLAIM_STATUS_UNEXPECTED : BAL_CLAIM_STATUS_HOLDS;
-    case BAL_CLAIM_FAILS:
-        return claim->error    ? BAL_CLAIM_STATUS_ERROR
-               : claim->reason ? BAL_CLAIM_STATUS_READING
-                               : BAL_CLAIM_STATUS_FAILS;
-    case BAL_CLAIM_UNDECIDED:
+    case BLI_CLAIM_HOLDS:
+        return claim->error || claim->reason ? BLI_CLAIM_STATUS_UNEXPECTED : BLI_CLAIM_STATUS_HOLDS;
+    case BLI_CLAIM_FAILS:
+        return claim->error    ? BLI_CLAIM_STATUS_ERROR
+               : claim->reason ? BLI_CLAIM_STATUS_READING
+                               : BLI_CLAIM_STATUS_FAILS;
+    case BLI_CLAIM_UNDECIDED:
         break;
     }
-    return BAL_CLAIM_STATUS_UNDECIDED;
+    return BLI_CLAIM_STATUS_UNDECIDED;
 }
 
-void bal_tally_add(struct bal_tally *tally, const struct bal_experiment *experiment,
-                   const struct bal_judged *judged) {
+void bli_tally_add(struct bli_tally *tally, const struct bli_experiment *experiment,
+                   const struct bli_judged *judged) {
     tally->paper = tally->paper || experiment->paper;
     for (size_t i = 0; i < experiment->claims; i++) {
-        const struct bal_claim *claim = &experiment->claim[i];
-        const enum bal_claim_status fate = bal_claim_status_of(claim, &judged[i]);
+        const struct bli_claim *claim = &experiment->claim[i];
+        const enum bli_claim_status fate = bli_claim_status_of(claim, &judged[i]);
         tally->doubted += judged[i].doubts != 0;
         if (claim->finding)
             tally->finding[fate]++;
-        else if (claim->kind == BAL_KIND_DEFINITION && fate == BAL_CLAIM_STATUS_HOLDS)
+        else if (claim->kind == BLI_KIND_DEFINITION && fate == BLI_CLAIM_STATUS_HOLDS)
             tally->definitions++;
         else
             tally->claim[fate]++;
     }
 }
 
-bool bal_tally_fails(const struct bal_tally *tally) {
-    return tally->claim[BAL_CLAIM_STATUS_FAILS] + tally->claim[BAL_CLAIM_STATUS_UNEXPECTED] +
-               tally->finding[BAL_CLAIM_STATUS_FAILS] >
+bool bli_tally_fails(const struct bli_tally *tally) {
+    return tally->claim[BLI_CLAIM_STATUS_FAILS] + tally->claim[BLI_CLAIM_STATUS_UNEXPECTED] +
+               tally->finding[BLI_CLAIM_STATUS_FAILS] >
            0;
 }
 
-static size_t count_all(const size_t count[BAL_FATES]) {
+static size_t count_all(const size_t count[BLI_FATES]) {
     size_t all = 0;
-    for (int fate = 0; fate < BAL_FATES; fate++)
+    for (int fate = 0; fate < BLI_FATES; fate++)
         all += count[fate];
     return all;
 }
 
-static void print_plain(const size_t count[BAL_FATES], const char *one, const char *several, FILE *out) {
+static void print_plain(const size_t count[BLI_FATES], const char *one, const char *several, FILE *out) {
     const size_t all = count_all(count);
-    const size_t hold = count[BAL_CLAIM_STATUS_HOLDS] + count[BAL_CLAIM_STATUS_UNEXPECTED];
+    const size_t hold = count[BLI_CLAIM_STATUS_HOLDS] + count[BLI_CLAIM_STATUS_UNEXPECTED];
     const size_t fail =
-        count[BAL_CLAIM_STATUS_FAILS] + count[BAL_CLAIM_STATUS_READING] + count[BAL_CLAIM_STATUS_ERROR];
+        count[BLI_CLAIM_STATUS_FAILS] + count[BLI_CLAIM_STATUS_READING] + count[BLI_CLAIM_STATUS_ERROR];
     if (all > 0)
         fprintf(out, "%zu %s: %zu hold%s, %zu do%s not hold, %zu undecided.\n", all, all == 1 ? one : several,
-                hold, hold == 1 ? "s" : "", fail, fail == 1 ? "es" : "", count[BAL_CLAIM_STATUS_UNDECIDED]);
+                hold, hold == 1 ? "s" : "", fail, fail == 1 ? "es" : "", count[BLI_CLAIM_STATUS_UNDECIDED]);
 }
 
 /* Outcomes that the files do not expect are mentioned only if there are any. */
-static void print_of_paper(const size_t count[BAL_FATES], FILE *out) {
-    const size_t all = count_all(count), errors = count[BAL_CLAIM_STATUS_ERROR];
+static void print_of_paper(const size_t count[BLI_FATES], FILE *out) {
+    const size_t all = count_all(count), errors = count[BLI_CLAIM_STATUS_ERROR];
     if (all == 0)
         return;
     fprintf(out, "%zu claim%s: %zu reproduced, %zu error%s of the paper confirmed, %zu undecided", all,
-            all == 1 ? "" : "s", count[BAL_CLAIM_STATUS_HOLDS], errors, errors == 1 ? "" : "s",
-            count[BAL_CLAIM_STATUS_UNDECIDED]);
-    if (count[BAL_CLAIM_STATUS_READING] > 0)
-        fprintf(out, ", %zu not as read", count[BAL_CLAIM_STATUS_READING]);
-    if (count[BAL_CLAIM_STATUS_FAILS] > 0)
-        fprintf(out, ", %zu not reproduced", count[BAL_CLAIM_STATUS_FAILS]);
-    if (count[BAL_CLAIM_STATUS_UNEXPECTED] > 0)
-        fprintf(out, ", %zu reproduced although an error is stated", count[BAL_CLAIM_STATUS_UNEXPECTED]);
+            all == 1 ? "" : "s", count[BLI_CLAIM_STATUS_HOLDS], errors, errors == 1 ? "" : "s",
+            count[BLI_CLAIM_STATUS_UNDECIDED]);
+    if (count[BLI_CLAIM_STATUS_READING] > 0)
+        fprintf(out, ", %zu not as read", count[BLI_CLAIM_STATUS_READING]);
+    if (count[BLI_CLAIM_STATUS_FAILS] > 0)
+        fprintf(out, ", %zu not reproduced", count[BLI_CLAIM_STATUS_FAILS]);
+    if (count[BLI_CLAIM_STATUS_UNEXPECTED] > 0)
+        fprintf(out, ", %zu reproduced although an error is stated", count[BLI_CLAIM_STATUS_UNEXPECTED]);
     fputs(".\n", out);
 }
 
-void bal_tally_print(const struct bal_tally *tally, FILE *out) {
+void bli_tally_print(const struct bli_tally *tally, FILE *out) {
     if (tally->paper)
         print_of_paper(tally->claim, out);
     else
@@ -128,33 +128,33 @@ void bal_tally_print(const struct bal_tally *tally, FILE *out) {
                 tally->doubted == 1 ? "s" : "");
 }
 
-void bal_judged_words(const struct bal_claim *claim, const struct bal_judged *judged,
-                      char text[BAL_JUDGED_WORDS]) {
-    char words[BAL_DOUBT_WORDS];
-    const enum bal_claim_status fate = bal_claim_status_of(claim, judged);
-    bal_doubt_words(judged->doubts, words);
-    snprintf(text, BAL_JUDGED_WORDS, "%s%s%s",
-             fate == BAL_CLAIM_STATUS_ERROR     ? "the paper's error, confirmed"
-             : fate == BAL_CLAIM_STATUS_READING ? "does not hold as read"
-             : fate == BAL_CLAIM_STATUS_UNEXPECTED
+void bli_judged_words(const struct bli_claim *claim, const struct bli_judged *judged,
+                      char text[BLI_JUDGED_WORDS]) {
+    char words[BLI_DOUBT_WORDS];
+    const enum bli_claim_status fate = bli_claim_status_of(claim, judged);
+    bli_doubt_words(judged->doubts, words);
+    snprintf(text, BLI_JUDGED_WORDS, "%s%s%s",
+             fate == BLI_CLAIM_STATUS_ERROR     ? "the paper's error, confirmed"
+             : fate == BLI_CLAIM_STATUS_READING ? "does not hold as read"
+             : fate == BLI_CLAIM_STATUS_UNEXPECTED
                  ? claim->error ? "holds, although an error is stated" : "holds, although a reason is stated"
-                 : bal_judgement_text(judged->judgement),
+                 : bli_judgement_text(judged->judgement),
              *words ? ", doubted: " : "", words);
 }
 
 /* ---- text ---- */
 
-static void print_head(const struct bal_experiment *e, const struct bal_claim *claim,
-                       const struct bal_judged *judged, FILE *out) {
-    char words[BAL_JUDGED_WORDS];
-    bal_judged_words(claim, judged, words);
+static void print_head(const struct bli_experiment *e, const struct bli_claim *claim,
+                       const struct bli_judged *judged, FILE *out) {
+    char words[BLI_JUDGED_WORDS];
+    bli_judged_words(claim, judged, words);
     fprintf(out, "\n  %-13s  %s", words, claim->id);
     if (claim->finding)
         fprintf(out, ", our finding%s%s", claim->answers < 0 ? "" : " on ", answered_claim_id(e, claim));
     if (claim->section)
         fprintf(out, ", %s", claim->section);
     if (claim->kind)
-        fprintf(out, ", %s", bal_kinds[claim->kind]);
+        fprintf(out, ", %s", bli_kinds[claim->kind]);
     fputc('\n', out);
 }
 
@@ -162,53 +162,53 @@ static void print_labelled(const char *label, const char *text, const char *end,
     char *line;
     if (!text || asprintf(&line, "%s%s%s", label, text, end) < 0)
         return;
-    bal_table_wrap("", line, 4, out);
+    bli_table_wrap("", line, 4, out);
     free(line);
 }
 
-static void print_claim(const struct bal_experiment *experiment, const struct bal_claim *claim,
-                        const struct bal_judged *j, FILE *out) {
+static void print_claim(const struct bli_experiment *experiment, const struct bli_claim *claim,
+                        const struct bli_judged *j, FILE *out) {
     char line[700];
     print_head(experiment, claim, j, out);
     print_labelled("\u201c", claim->quote, "\u201d", out);
-    bal_table_wrap("", claim->says, 4, out);
+    bli_table_wrap("", claim->says, 4, out);
     snprintf(line, sizeof line, "measured %s%s%s, expected %s%s%s", j->measured, *j->where ? " at " : "",
              j->where, j->check->expected, *j->why ? "; " : "", j->why);
-    bal_table_wrap("", line, 4, out);
+    bli_table_wrap("", line, 4, out);
     print_labelled("Error: ", claim->error, "", out);
     print_labelled("Reason: ", claim->reason, "", out);
 }
 
-void bal_judgements_text(const struct bal_experiment *experiment, const struct bal_judged *judged,
-                         enum bal_claim_group group, FILE *out) {
+void bli_judgements_text(const struct bli_experiment *experiment, const struct bli_judged *judged,
+                         enum bli_claim_group group, FILE *out) {
     for (size_t i = 0; i < experiment->claims; i++)
-        if (bal_claim_group_of(&experiment->claim[i]) == group)
+        if (bli_claim_group_of(&experiment->claim[i]) == group)
             print_claim(experiment, &experiment->claim[i], &judged[i], out);
 }
 
 /* ---- csv and Markdown ---- */
 
 /* Half the width of the interval, to its farther side. */
-static double half_width(const struct bal_judged *judged) {
+static double half_width(const struct bli_judged *judged) {
     return fmax(judged->high - judged->value, judged->value - judged->low);
 }
 
 static void csv_field(const char *text, FILE *out) {
-    bal_csv_text(text, out);
+    bli_csv_text(text, out);
     fputc(',', out);
 }
 
-void bal_judgements_csv_head(FILE *out) {
+void bli_judgements_csv_head(FILE *out) {
     fputs("kind,id,answers,experiment,section,quote,says,measured,at,expected,verdict,error,reason,value,ci,"
           "doubts\n",
           out);
 }
 
-void bal_judgements_csv(const struct bal_experiment *experiment, const struct bal_judged *judged, FILE *out) {
+void bli_judgements_csv(const struct bli_experiment *experiment, const struct bli_judged *judged, FILE *out) {
     for (size_t i = 0; i < experiment->claims; i++) {
-        const struct bal_claim *claim = &experiment->claim[i];
-        const struct bal_judged *j = &judged[i];
-        csv_field(claim->finding ? "finding" : claim->kind ? bal_kinds[claim->kind] : "claim", out);
+        const struct bli_claim *claim = &experiment->claim[i];
+        const struct bli_judged *j = &judged[i];
+        csv_field(claim->finding ? "finding" : claim->kind ? bli_kinds[claim->kind] : "claim", out);
         csv_field(claim->id, out);
         csv_field(answered_claim_id(experiment, claim), out);
         csv_field(experiment->name, out);
@@ -218,12 +218,12 @@ void bal_judgements_csv(const struct bal_experiment *experiment, const struct ba
         csv_field(j->measured, out);
         csv_field(j->where, out);
         csv_field(j->check->expected, out);
-        csv_field(bal_judgement_text(j->judgement), out);
+        csv_field(bli_judgement_text(j->judgement), out);
         csv_field(or_nothing(claim->error), out);
-        bal_csv_text(or_nothing(claim->reason), out);
-        bal_csv_number(j->value, out);
-        bal_csv_number(half_width(j), out);
-        bal_doubt_csv(j->doubts, out);
+        bli_csv_text(or_nothing(claim->reason), out);
+        bli_csv_number(j->value, out);
+        bli_csv_number(half_width(j), out);
+        bli_doubt_csv(j->doubts, out);
         fputc('\n', out);
     }
 }
@@ -242,8 +242,8 @@ static void markdown_cell(const char *text, FILE *out) {
     fputs(" | ", out);
 }
 
-void bal_judgements_markdown_head(enum bal_claim_group group, FILE *out) {
-    fputs(group == BAL_GROUP_FINDINGS
+void bli_judgements_markdown_head(enum bli_claim_group group, FILE *out) {
+    fputs(group == BLI_GROUP_FINDINGS
               ? "| what we found | finding | measured | expected | |\n|---|---|---|---|---|\n"
               : "| the paper's words | where | claim, as we read it | measured | expected | |\n"
                 "|---|---|---|---|---|---|\n",
@@ -251,7 +251,7 @@ void bal_judgements_markdown_head(enum bal_claim_group group, FILE *out) {
 }
 
 /* "“…” | section 5 | `id` (limit): how it is read | " */
-static void markdown_claim(const struct bal_claim *claim, FILE *out) {
+static void markdown_claim(const struct bli_claim *claim, FILE *out) {
     if (claim->quote)
         fputs("\u201c", out);
     markdown_text(or_nothing(claim->quote), out);
@@ -259,31 +259,31 @@ static void markdown_claim(const struct bal_claim *claim, FILE *out) {
     markdown_cell(or_nothing(claim->section), out);
     fprintf(out, "`%s`", claim->id);
     if (claim->kind)
-        fprintf(out, " (%s)", bal_kinds[claim->kind]);
+        fprintf(out, " (%s)", bli_kinds[claim->kind]);
     fputs(": ", out);
     markdown_cell(claim->says, out);
 }
 
-static void markdown_finding(const struct bal_experiment *experiment, const struct bal_claim *claim,
+static void markdown_finding(const struct bli_experiment *experiment, const struct bli_claim *claim,
                              FILE *out) {
     markdown_cell(claim->says, out);
     fprintf(out, "`%s`%s%s%s | ", claim->id, claim->answers < 0 ? "" : ", on `",
             answered_claim_id(experiment, claim), claim->answers < 0 ? "" : "`");
 }
 
-static void markdown_row(const struct bal_experiment *experiment, const struct bal_claim *claim,
-                         const struct bal_judged *j, FILE *out) {
-    const bool holds = j->judgement == BAL_CLAIM_HOLDS;
+static void markdown_row(const struct bli_experiment *experiment, const struct bli_claim *claim,
+                         const struct bli_judged *j, FILE *out) {
+    const bool holds = j->judgement == BLI_CLAIM_HOLDS;
     fputs("| ", out);
     if (claim->finding)
         markdown_finding(experiment, claim, out);
     else
         markdown_claim(claim, out);
-    char measured[sizeof j->measured + sizeof j->where + 8], words[BAL_JUDGED_WORDS];
+    char measured[sizeof j->measured + sizeof j->where + 8], words[BLI_JUDGED_WORDS];
     snprintf(measured, sizeof measured, "%s%s%s", j->measured, *j->where ? " at " : "", j->where);
     markdown_cell(measured, out);
     markdown_cell(j->check->expected, out);
-    bal_judged_words(claim, j, words);
+    bli_judged_words(claim, j, words);
     fprintf(out, "%s%s%s", holds ? "" : "**", words, holds ? "" : "**");
     if (claim->error || claim->reason) {
         fputs(": ", out);
@@ -292,10 +292,10 @@ static void markdown_row(const struct bal_experiment *experiment, const struct b
     fputs(" |\n", out);
 }
 
-void bal_judgements_markdown(const struct bal_experiment *experiment, const struct bal_judged *judged,
-                             enum bal_claim_group group, FILE *out) {
+void bli_judgements_markdown(const struct bli_experiment *experiment, const struct bli_judged *judged,
+                             enum bli_claim_group group, FILE *out) {
     for (size_t i = 0; i < experiment->claims; i++)
-        if (bal_claim_group_of(&experiment->claim[i]) == group)
+        if (bli_claim_group_of(&experiment->claim[i]) == group)
             markdown_row(experiment, &experiment->claim[i], &judged[i], out);
 }
 
@@ -303,50 +303,50 @@ void bal_judgements_markdown(const struct bal_experiment *experiment, const stru
 
 static void json_or_null(struct json *json, const char *key, const char *text) {
     if (text && *text)
-        bal_json_text(json, key, text);
+        bli_json_text(json, key, text);
     else
-        bal_json_null(json, key);
+        bli_json_null(json, key);
 }
 
 /* A verdict is measured as a word, anything else as a number. */
-static void json_measured(struct json *json, const struct bal_judged *judged) {
-    const bool verdict = judged->check->measure == BAL_MEASURE_VERDICT;
+static void json_measured(struct json *json, const struct bli_judged *judged) {
+    const bool verdict = judged->check->measure == BLI_MEASURE_VERDICT;
     if (verdict)
-        bal_json_text(json, "measured", bal_verdict_text(judged->verdict));
+        bli_json_text(json, "measured", bli_verdict_text(judged->verdict));
     else
-        bal_json_number(json, "measured", judged->value);
-    bal_json_number(json, "ci", verdict ? NAN : half_width(judged));
+        bli_json_number(json, "measured", judged->value);
+    bli_json_number(json, "ci", verdict ? NAN : half_width(judged));
 }
 
-static void json_claim(struct json *json, const struct bal_experiment *experiment,
-                       const struct bal_claim *claim, const struct bal_judged *j) {
-    bal_json_open(json, NULL, '{');
-    bal_json_text(json, "id", claim->id);
+static void json_claim(struct json *json, const struct bli_experiment *experiment,
+                       const struct bli_claim *claim, const struct bli_judged *j) {
+    bli_json_open(json, NULL, '{');
+    bli_json_text(json, "id", claim->id);
     if (claim->finding)
         json_or_null(json, "answers", answered_claim_id(experiment, claim));
     else
-        json_or_null(json, "kind", claim->kind ? bal_kinds[claim->kind] : NULL);
-    bal_json_text(json, "experiment", experiment->name);
+        json_or_null(json, "kind", claim->kind ? bli_kinds[claim->kind] : NULL);
+    bli_json_text(json, "experiment", experiment->name);
     json_or_null(json, "section", claim->section);
     if (!claim->finding)
         json_or_null(json, "quote", claim->quote);
-    bal_json_text(json, "says", claim->says);
+    bli_json_text(json, "says", claim->says);
     json_measured(json, j);
-    bal_json_text(json, "at", j->where);
-    bal_json_text(json, "expected", j->check->expected);
-    bal_json_text(json, "verdict", bal_judgement_text(j->judgement));
-    bal_json_text(json, "why", j->why);
+    bli_json_text(json, "at", j->where);
+    bli_json_text(json, "expected", j->check->expected);
+    bli_json_text(json, "verdict", bli_judgement_text(j->judgement));
+    bli_json_text(json, "why", j->why);
     if (!claim->finding) {
         json_or_null(json, "error", claim->error);
         json_or_null(json, "reason", claim->reason);
     }
-    bal_doubt_json(json, j->doubts);
-    bal_json_close(json, '}');
+    bli_doubt_json(json, j->doubts);
+    bli_json_close(json, '}');
 }
 
-void bal_judgements_json(struct json *json, const struct bal_experiment *experiment,
-                         const struct bal_judged *judged, enum bal_claim_group group) {
+void bli_judgements_json(struct json *json, const struct bli_experiment *experiment,
+                         const struct bli_judged *judged, enum bli_claim_group group) {
     for (size_t i = 0; i < experiment->claims; i++)
-        if (bal_claim_group_of(&experiment->claim[i]) == group)
+        if (bli_claim_group_of(&experiment->claim[i]) == group)
             json_claim(json, experiment, &experiment->claim[i], &judged[i]);
 }

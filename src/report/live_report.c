@@ -18,18 +18,18 @@ enum { NAME = 32 };
 /* ---- rows ---- */
 
 /* Calls for each row of the table, in order. */
-static enum bal_code each_row(struct bal_store *store, const struct bal_experiment *e, size_t point,
+static enum bal_code each_row(struct bli_store *store, const struct bli_experiment *e, size_t point,
                               void (*add)(void *context, const struct rig_row *row), void *context,
                               struct bal_error *err) {
-    struct bal_case c;
+    struct bli_case c;
     for (size_t p = 0; p < e->policies; p++) {
         if (!e->policy[p].real)
             continue;
-        bal_experiment_case(e, point, p, &c);
-        const int last = c.model.classes ? (int)bal_model_classes(&c.model) : 0;
+        bli_experiment_case(e, point, p, &c);
+        const int last = c.model.classes ? (int)bli_model_classes(&c.model) : 0;
         for (int class_ = c.model.classes ? 1 : 0; class_ <= last; class_++) {
             struct rig_row row;
-            const enum bal_code code = bal_live_verdict(store, e, point, p, class_, &row, err);
+            const enum bal_code code = bli_live_verdict(store, e, point, p, class_, &row, err);
             if (code)
                 return code;
             add(context, &row);
@@ -49,21 +49,21 @@ static void format_ms(double seconds, char text[NAME]) {
         snprintf(text, NAME, "%.*f", decimals, ms);
 }
 
-static void add_time(struct table *table, const struct bal_estimate *estimate, bool interval) {
+static void add_time(struct table *table, const struct bli_estimate *estimate, bool interval) {
     char mean[NAME], half[NAME];
     format_ms(estimate->mean, mean);
     format_ms(estimate->half_width, half);
     if (interval && isfinite(estimate->half_width))
-        bal_table_add(table, "%s ± %s", mean, half);
+        bli_table_add(table, "%s ± %s", mean, half);
     else
-        bal_table_add(table, "%s", mean);
+        bli_table_add(table, "%s", mean);
 }
 
-static void add_ratio(struct table *table, const struct bal_estimate *ratio) {
+static void add_ratio(struct table *table, const struct bli_estimate *ratio) {
     if (isfinite(ratio->half_width))
-        bal_table_add(table, "%.2f ± %.2f", ratio->mean, ratio->half_width);
+        bli_table_add(table, "%.2f ± %.2f", ratio->mean, ratio->half_width);
     else
-        bal_table_add_number(table, "%.2f", ratio->mean);
+        bli_table_add_number(table, "%.2f", ratio->mean);
 }
 
 struct rows {
@@ -76,17 +76,17 @@ struct rows {
 static void add_row(void *context, const struct rig_row *row) {
     struct rows *rows = context;
     struct table *table = &rows->table;
-    bal_table_add(table, "%s%s%s", row->label, *row->class_ ? " " : "", row->class_);
+    bli_table_add(table, "%s%s%s", row->label, *row->class_ ? " " : "", row->class_);
     add_time(table, &row->mean, true);
     add_time(table, &row->lab_mean, false);
     add_ratio(table, &row->mean_ratio);
     add_time(table, &row->p99, false);
     add_time(table, &row->lab_p99, false);
     add_ratio(table, &row->p99_ratio);
-    bal_table_add_number(table, "%.0f", row->lost);
-    bal_table_add_number(table, "%.0f", row->doubled);
-    bal_table_add_number(table, "%.0f", row->exceeded);
-    bal_table_add(table, "%s", bal_rig_verdict_text[row->verdict]);
+    bli_table_add_number(table, "%.0f", row->lost);
+    bli_table_add_number(table, "%.0f", row->doubled);
+    bli_table_add_number(table, "%.0f", row->exceeded);
+    bli_table_add(table, "%s", bli_rig_verdict_text[row->verdict]);
     rows->requests = row->requests;
     rows->late += row->late;
     rows->overslept += row->overslept;
@@ -115,37 +115,37 @@ static void add_row(void *context, const struct rig_row *row) {
                  row->label, *row->class_ ? " " : "", row->class_, row->reason);
 }
 
-static void print_head(const struct bal_experiment *e, size_t point, double requests, FILE *out) {
+static void print_head(const struct bli_experiment *e, size_t point, double requests, FILE *out) {
     static const char *const told[] = {"servers", "load", "service", "dispatchers", NULL};
-    struct bal_draft draft;
-    struct bal_head head = {.used = 0};
+    struct bli_draft draft;
+    struct bli_head head = {.used = 0};
     char fleet[500], dist[200], where[300];
-    bal_plan_point(e, point, &draft);
-    const struct bal_model *model = &draft.c.model;
-    bal_servers_print(&model->servers, fleet, sizeof fleet);
-    bal_dist_print(&model->size, dist, sizeof dist);
-    bal_experiment_point_text(e, point, where, sizeof where);
+    bli_plan_point(e, point, &draft);
+    const struct bli_model *model = &draft.c.model;
+    bli_servers_print(&model->servers, fleet, sizeof fleet);
+    bli_dist_print(&model->size, dist, sizeof dist);
+    bli_experiment_point_text(e, point, where, sizeof where);
     if (*where)
-        bal_head_add(&head, "%s: ", where);
-    bal_head_add(&head, "%s servers, %u dispatcher%s, load %g, service %s s", fleet,
+        bli_head_add(&head, "%s: ", where);
+    bli_head_add(&head, "%s servers, %u dispatcher%s, load %g, service %s s", fleet,
                  model->network.dispatchers.count ? model->network.dispatchers.count : 1,
                  model->network.dispatchers.count > 1 ? "s" : "", model->load, dist);
-    bal_head_add_settings(&head, &draft, true, told);
+    bli_head_add_settings(&head, &draft, true, told);
     if (draft.delay_measured)
-        bal_head_add(&head, ", delay" BAL_TABLE_JOIN "measured");
-    bal_head_add(&head, "; %u blocks of %g s each, %.0f requests to each system.", draft.c.replications,
+        bli_head_add(&head, ", delay" BLI_TABLE_JOIN "measured");
+    bli_head_add(&head, "; %u blocks of %g s each, %.0f requests to each system.", draft.c.replications,
                  e->live->seconds, requests);
-    bal_head_print(&head, out);
+    bli_head_print(&head, out);
     fputc('\n', out);
 }
 
-static void print_notes(const struct bal_experiment *e, const struct rows *rows, FILE *out) {
+static void print_notes(const struct bli_experiment *e, const struct rows *rows, FILE *out) {
     fputc('\n', out);
     for (const char *line = rows->undecided; *line;) {
         char text[300];
         const size_t length = strcspn(line, "\n");
         snprintf(text, sizeof text, "undecided, %.*s", (int)length, line);
-        bal_table_wrap("", text, 0, out);
+        bli_table_wrap("", text, 0, out);
         line += length + (line[length] == '\n');
     }
     if (*rows->undecided)
@@ -163,54 +163,54 @@ static void print_notes(const struct bal_experiment *e, const struct rows *rows,
         100 * RIG_MEAN_WITHIN, 100 * RIG_P99_WITHIN,
         e->live->faults ? " (the lab knows of no faults, so nothing is said here)" : "",
         1e3 * rows->late / rows->count, 1e3 * rows->overslept / rows->count);
-    bal_table_wrap("", text, 0, out);
+    bli_table_wrap("", text, 0, out);
     if (*rows->delays) {
         snprintf(
             text, sizeof text,
             "Messages took so many ms each way, measured on the idle fleet, and take as long in the lab: "
             "%.700s.",
             rows->delays);
-        bal_table_wrap("", text, 0, out);
+        bli_table_wrap("", text, 0, out);
     }
     if (rows->again > 0)
         fprintf(out, "Blocks measured again, because the machine had stood still: %.0f.\n", rows->again);
     if (*rows->tokens) {
         snprintf(text, sizeof text, "Slots that stations offered to dispatchers, for each request: %.700s.",
                  rows->tokens);
-        bal_table_wrap("", text, 0, out);
+        bli_table_wrap("", text, 0, out);
     }
     if (*rows->memory)
-        bal_table_wrap("", rows->memory, 0, out);
+        bli_table_wrap("", rows->memory, 0, out);
 }
 
-static enum bal_code print_faults(struct bal_store *store, const struct bal_experiment *e, size_t point,
-                                  enum bal_table_style style, FILE *out, struct bal_error *err) {
+static enum bal_code print_faults(struct bli_store *store, const struct bli_experiment *e, size_t point,
+                                  enum bli_table_style style, FILE *out, struct bal_error *err) {
     struct table table;
-    bal_table_begin(&table, "fault|at, s|system|lost|doubled|again|over|p99|recovered, s");
+    bli_table_begin(&table, "fault|at, s|system|lost|doubled|again|over|p99|recovered, s");
     enum bal_code code = BAL_OK;
     for (size_t f = 0; !code && f < e->live->faults; f++)
         for (size_t p = 0; !code && p < e->policies; p++) {
             struct rig_fault_row row;
-            const struct bal_fault *fault = &e->live->fault[f];
-            const bool ours = e->policy[p].proxy == BAL_PROXY_BALLAST;
-            const bool ours_alone = bal_fault_traits[fault->kind].needs_stations;
+            const struct bli_fault *fault = &e->live->fault[f];
+            const bool ours = e->policy[p].proxy == BLI_PROXY_BALLAST;
+            const bool ours_alone = bli_fault_traits[fault->kind].needs_stations;
             if (!e->policy[p].real || (ours_alone && !ours))
                 continue;
-            code = bal_live_fault_summary(store, e, point, p, f, &row, err);
-            bal_table_add(&table, "%s", bal_fault_kinds[fault->kind]);
-            bal_table_add(&table, "%g", fault->at);
-            bal_table_add(&table, "%s", e->policy[p].label);
-            bal_table_add_number(&table, "%.0f", row.lost);
-            bal_table_add_number(&table, "%.0f", row.doubled);
-            bal_table_add_number(&table, "%.0f", row.resent);
-            bal_table_add_number(&table, "%.0f", row.exceeded);
-            bal_table_add_number(&table, "%.0f", 1e3 * row.p99);
-            bal_table_add(&table, "%.2f", row.recovery);
+            code = bli_live_fault_summary(store, e, point, p, f, &row, err);
+            bli_table_add(&table, "%s", bli_fault_kinds[fault->kind]);
+            bli_table_add(&table, "%g", fault->at);
+            bli_table_add(&table, "%s", e->policy[p].label);
+            bli_table_add_number(&table, "%.0f", row.lost);
+            bli_table_add_number(&table, "%.0f", row.doubled);
+            bli_table_add_number(&table, "%.0f", row.resent);
+            bli_table_add_number(&table, "%.0f", row.exceeded);
+            bli_table_add_number(&table, "%.0f", 1e3 * row.p99);
+            bli_table_add(&table, "%.2f", row.recovery);
         }
     fputc('\n', out);
-    bal_table_print(&table, "lrlrrrrrr", style, out);
-    bal_table_fini(&table);
-    bal_table_wrap(
+    bli_table_print(&table, "lrlrrrrrr", style, out);
+    bli_table_fini(&table);
+    bli_table_wrap(
         "",
         "Again: the connection was closed before any of the answer had come, and the client sent the "
         "request once more, as browsers do. p99: of answers from the fault to the next one. Recovered: from "
@@ -221,21 +221,21 @@ static enum bal_code print_faults(struct bal_store *store, const struct bal_expe
     return code;
 }
 
-enum bal_code bal_live_report_text(struct bal_store *store, const struct bal_experiment *e,
-                                   enum bal_table_style style, FILE *out, struct bal_error *err) {
+enum bal_code bli_live_report_text(struct bli_store *store, const struct bli_experiment *e,
+                                   enum bli_table_style style, FILE *out, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (size_t point = 0; !code && point < e->points; point++) {
         struct rows rows = {.count = 0};
-        bal_table_begin(&rows.table, "system|mean|lab|live/lab|p99|lab|live/lab|lost|doubled|over|verdict");
+        bli_table_begin(&rows.table, "system|mean|lab|live/lab|p99|lab|live/lab|lost|doubled|over|verdict");
         code = each_row(store, e, point, add_row, &rows, err);
         if (!code) {
             if (point > 0)
                 fputc('\n', out);
             print_head(e, point, rows.requests, out);
-            bal_table_print(&rows.table, "lrrrrrrrrrl", style, out);
+            bli_table_print(&rows.table, "lrrrrrrrrrl", style, out);
             print_notes(e, &rows, out);
         }
-        bal_table_fini(&rows.table);
+        bli_table_fini(&rows.table);
         if (!code && e->live->faults > 0)
             code = print_faults(store, e, point, style, out, err);
     }
@@ -246,90 +246,90 @@ enum bal_code bal_live_report_text(struct bal_store *store, const struct bal_exp
 
 static void json_row(void *context, const struct rig_row *row) {
     struct json *json = context;
-    bal_json_open_line(json, NULL, '{');
-    bal_json_text(json, "system", row->label);
+    bli_json_open_line(json, NULL, '{');
+    bli_json_text(json, "system", row->label);
     if (*row->class_)
-        bal_json_text(json, "class", row->class_);
-    bal_json_estimate(json, "mean", "_ci", row->mean);
-    bal_json_estimate(json, "p99", "_ci", row->p99);
-    bal_json_estimate(json, "lab_mean", "_ci", row->lab_mean);
-    bal_json_estimate(json, "lab_p99", "_ci", row->lab_p99);
-    bal_json_estimate(json, "mean_ratio", "_ci", row->mean_ratio);
-    bal_json_estimate(json, "p99_ratio", "_ci", row->p99_ratio);
-    bal_json_number(json, "requests", row->requests);
-    bal_json_number(json, "lost", row->lost);
-    bal_json_number(json, "doubled", row->doubled);
-    bal_json_number(json, "resent", row->resent);
-    bal_json_number(json, "strange", row->strange);
-    bal_json_number(json, "exceeded", row->exceeded);
+        bli_json_text(json, "class", row->class_);
+    bli_json_estimate(json, "mean", "_ci", row->mean);
+    bli_json_estimate(json, "p99", "_ci", row->p99);
+    bli_json_estimate(json, "lab_mean", "_ci", row->lab_mean);
+    bli_json_estimate(json, "lab_p99", "_ci", row->lab_p99);
+    bli_json_estimate(json, "mean_ratio", "_ci", row->mean_ratio);
+    bli_json_estimate(json, "p99_ratio", "_ci", row->p99_ratio);
+    bli_json_number(json, "requests", row->requests);
+    bli_json_number(json, "lost", row->lost);
+    bli_json_number(json, "doubled", row->doubled);
+    bli_json_number(json, "resent", row->resent);
+    bli_json_number(json, "strange", row->strange);
+    bli_json_number(json, "exceeded", row->exceeded);
     if (!isnan(row->delay))
-        bal_json_number(json, "delay", row->delay);
+        bli_json_number(json, "delay", row->delay);
     if (!isnan(row->offers)) {
-        bal_json_number(json, "offers", row->offers);
-        bal_json_number(json, "rode", row->rode);
+        bli_json_number(json, "offers", row->offers);
+        bli_json_number(json, "rode", row->rode);
     }
     if (!isnan(row->growth)) {
-        bal_json_number(json, "memory_first", row->memory_first);
-        bal_json_number(json, "memory_last", row->memory_last);
-        bal_json_number(json, "memory_growth", row->growth);
+        bli_json_number(json, "memory_first", row->memory_first);
+        bli_json_number(json, "memory_last", row->memory_last);
+        bli_json_number(json, "memory_growth", row->growth);
     }
-    bal_json_number(json, "again", row->again);
-    bal_json_number(json, "late", row->late);
-    bal_json_number(json, "overslept", row->overslept);
-    bal_json_text(json, "verdict", bal_rig_verdict_text[row->verdict]);
+    bli_json_number(json, "again", row->again);
+    bli_json_number(json, "late", row->late);
+    bli_json_number(json, "overslept", row->overslept);
+    bli_json_text(json, "verdict", bli_rig_verdict_text[row->verdict]);
     if (*row->reason)
-        bal_json_text(json, "reason", row->reason);
-    bal_json_close(json, '}');
+        bli_json_text(json, "reason", row->reason);
+    bli_json_close(json, '}');
 }
 
-static enum bal_code json_faults(struct bal_store *store, const struct bal_experiment *e, size_t point,
+static enum bal_code json_faults(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                  struct json *json, struct bal_error *err) {
     enum bal_code code = BAL_OK;
-    bal_json_open(json, "faults", '[');
+    bli_json_open(json, "faults", '[');
     for (size_t f = 0; !code && f < e->live->faults; f++)
         for (size_t p = 0; !code && p < e->policies; p++) {
             struct rig_fault_row row;
             if (!e->policy[p].real)
                 continue;
-            code = bal_live_fault_summary(store, e, point, p, f, &row, err);
-            bal_json_open_line(json, NULL, '{');
-            bal_json_text(json, "fault", bal_fault_kinds[e->live->fault[f].kind]);
-            bal_json_number(json, "at", e->live->fault[f].at);
-            bal_json_text(json, "system", e->policy[p].label);
-            bal_json_number(json, "lost", row.lost);
-            bal_json_number(json, "doubled", row.doubled);
-            bal_json_number(json, "resent", row.resent);
-            bal_json_number(json, "exceeded", row.exceeded);
-            bal_json_number(json, "p99", row.p99);
-            bal_json_number(json, "recovery", row.recovery);
-            bal_json_close(json, '}');
+            code = bli_live_fault_summary(store, e, point, p, f, &row, err);
+            bli_json_open_line(json, NULL, '{');
+            bli_json_text(json, "fault", bli_fault_kinds[e->live->fault[f].kind]);
+            bli_json_number(json, "at", e->live->fault[f].at);
+            bli_json_text(json, "system", e->policy[p].label);
+            bli_json_number(json, "lost", row.lost);
+            bli_json_number(json, "doubled", row.doubled);
+            bli_json_number(json, "resent", row.resent);
+            bli_json_number(json, "exceeded", row.exceeded);
+            bli_json_number(json, "p99", row.p99);
+            bli_json_number(json, "recovery", row.recovery);
+            bli_json_close(json, '}');
         }
-    bal_json_close(json, ']');
+    bli_json_close(json, ']');
     return code;
 }
 
-enum bal_code bal_live_report_json(struct bal_store *store, const struct bal_experiment *e, FILE *out,
+enum bal_code bli_live_report_json(struct bli_store *store, const struct bli_experiment *e, FILE *out,
                                    struct bal_error *err) {
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "ballast", BALLAST_VERSION);
-    bal_json_text(&json, "title", e->title);
-    bal_json_open(&json, "points", '[');
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_text(&json, "ballast", BALLAST_VERSION);
+    bli_json_text(&json, "title", e->title);
+    bli_json_open(&json, "points", '[');
     enum bal_code code = BAL_OK;
     for (size_t point = 0; !code && point < e->points; point++) {
         char where[300];
-        bal_experiment_point_text(e, point, where, sizeof where);
-        bal_json_open(&json, NULL, '{');
-        bal_json_text(&json, "point", where);
-        bal_json_open(&json, "systems", '[');
+        bli_experiment_point_text(e, point, where, sizeof where);
+        bli_json_open(&json, NULL, '{');
+        bli_json_text(&json, "point", where);
+        bli_json_open(&json, "systems", '[');
         code = each_row(store, e, point, json_row, &json, err);
-        bal_json_close(&json, ']');
+        bli_json_close(&json, ']');
         if (!code)
             code = json_faults(store, e, point, &json, err);
-        bal_json_close(&json, '}');
+        bli_json_close(&json, '}');
     }
-    bal_json_close(&json, ']');
-    bal_json_close(&json, '}');
+    bli_json_close(&json, ']');
+    bli_json_close(&json, '}');
     return code;
 }

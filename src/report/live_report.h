@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 
-enum bal_code bal_live_report_text(struct bal_store *store, const struct bal_experiment *e,
-                                   enum bal_table_style style, FILE *out, struct bal_error *err);
-enum bal_code bal_live_report_json(struct bal_store *store, const struct bal_experiment *e, FILE *out,
+enum bal_code bli_live_report_text(struct bli_store *store, const struct bli_experiment *e,
+                                   enum bli_table_style style, FILE *out, struct bal_error *err);
+enum bal_code bli_live_report_json(struct bli_store *store, const struct bli_experiment *e, FILE *out,
                                    struct bal_error *err);
 
 #endif

@@ -25,23 +25,23 @@ struct load_row {
     enum row_kind kind;
     char name[NAME];
     uint64_t count;
-    const struct bal_load_times *times; /* NULL: none */
+    const struct bli_load_times *times; /* NULL: none */
     double half_width;                  /* of the interval of the mean; NaN: not known */
     uint64_t failed;                    /* of a class */
 };
 
-static unsigned count_statuses(const struct bal_load_result *result) {
+static unsigned count_statuses(const struct bli_load_result *result) {
     unsigned count = 0;
-    for (unsigned i = 0; i < BAL_LOAD_STATUSES; i++)
+    for (unsigned i = 0; i < BLI_LOAD_STATUSES; i++)
         count += result->status[i] != NULL;
     return count;
 }
 
 /* Row i, in the order in which they are shown; false after the last. */
-static bool row_at(const struct bal_load *load, const struct bal_load_result *result, unsigned i,
+static bool row_at(const struct bli_load *load, const struct bli_load_result *result, unsigned i,
                    struct load_row *row) {
     *row = (struct load_row){.half_width = NAN};
-    for (unsigned status = 0; status < BAL_LOAD_STATUSES; status++)
+    for (unsigned status = 0; status < BLI_LOAD_STATUSES; status++)
         if (result->status[status] && i-- == 0) {
             row->times = result->status[status];
             row->count = row->times->count;
@@ -49,10 +49,10 @@ static bool row_at(const struct bal_load *load, const struct bal_load_result *re
             return true;
         }
     row->kind = ROW_ERROR;
-    for (unsigned error = 0; error < BAL_LOAD_ERRORS; error++)
+    for (unsigned error = 0; error < BLI_LOAD_ERRORS; error++)
         if (result->error[error] && i-- == 0) {
             row->count = result->error[error];
-            snprintf(row->name, sizeof row->name, "%s", bal_load_error_text[error]);
+            snprintf(row->name, sizeof row->name, "%s", bli_load_error_text[error]);
             return true;
         }
     if (i == 0) {
@@ -73,21 +73,21 @@ static bool row_at(const struct bal_load *load, const struct bal_load_result *re
     return true;
 }
 
-static double mean_of(const struct bal_load_times *times) {
+static double mean_of(const struct bli_load_times *times) {
     return times && times->count ? times->sum / (double)times->count : NAN;
 }
 
-static double most_of(const struct bal_load_times *times) {
+static double most_of(const struct bli_load_times *times) {
     return times && times->count ? times->most : NAN;
 }
 
 /* No quantile is beyond the largest value, whatever the width of its bin. */
-static double quantile_of(const struct bal_load_times *times, unsigned i) {
-    return times && times->count ? fmin(bal_histogram_quantile(&times->histogram, quantile[i]), times->most)
+static double quantile_of(const struct bli_load_times *times, unsigned i) {
+    return times && times->count ? fmin(bli_histogram_quantile(&times->histogram, quantile[i]), times->most)
                                  : NAN;
 }
 
-static double share_of(const struct bal_load_result *result, uint64_t count) {
+static double share_of(const struct bli_load_result *result, uint64_t count) {
     return result->due ? (double)count / (double)result->due : NAN;
 }
 
@@ -105,7 +105,7 @@ static void format_ms(double seconds, char text[NAME]) {
 static void add_ms(struct table *table, double seconds) {
     char text[NAME];
     format_ms(seconds, text);
-    bal_table_add(table, "%s", text);
+    bli_table_add(table, "%s", text);
 }
 
 static void add_mean(struct table *table, const struct load_row *row) {
@@ -113,63 +113,63 @@ static void add_mean(struct table *table, const struct load_row *row) {
     format_ms(mean_of(row->times), mean);
     format_ms(row->half_width, half);
     if (isfinite(row->half_width))
-        bal_table_add(table, "%s \u00b1 %s", mean, half);
+        bli_table_add(table, "%s \u00b1 %s", mean, half);
     else
-        bal_table_add(table, "%s", mean);
+        bli_table_add(table, "%s", mean);
 }
 
-static void print_table(const struct bal_load *load, const struct bal_load_result *result,
-                        enum bal_table_style style, FILE *out) {
+static void print_table(const struct bli_load *load, const struct bli_load_result *result,
+                        enum bli_table_style style, FILE *out) {
     struct table table;
-    bal_table_begin(&table, "outcome|requests|share|mean|p50|p90|p99|p99.9|most");
+    bli_table_begin(&table, "outcome|requests|share|mean|p50|p90|p99|p99.9|most");
     struct load_row row;
     for (unsigned i = 0; row_at(load, result, i, &row); i++) {
         if (row.kind == ROW_GOOD && count_statuses(result) < 2 && load->classes == 0 &&
             result->good.count == 0)
             continue;
-        bal_table_add(&table, "%s", row.name);
-        bal_table_add(&table, "%llu", (unsigned long long)row.count);
-        bal_table_add(&table, "%.2f %%", 100 * share_of(result, row.count));
+        bli_table_add(&table, "%s", row.name);
+        bli_table_add(&table, "%llu", (unsigned long long)row.count);
+        bli_table_add(&table, "%.2f %%", 100 * share_of(result, row.count));
         add_mean(&table, &row);
         for (unsigned q = 0; q < QUANTILES; q++)
             add_ms(&table, quantile_of(row.times, q));
         add_ms(&table, most_of(row.times));
     }
-    bal_table_print(&table, "lrrrrrrrr", style, out);
-    bal_table_fini(&table);
+    bli_table_print(&table, "lrrrrrrrr", style, out);
+    bli_table_fini(&table);
 }
 
-static void print_head(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+static void print_head(const struct bli_load *load, const struct bli_load_result *result, FILE *out) {
     const double rate = (double)result->due / result->lasted;
-    struct bal_head head = {.used = 0};
+    struct bli_head head = {.used = 0};
     char text[200];
     if (load->trace)
-        bal_head_add(&head, "A log at %g times its pace to %s", load->speedup, load->url[0]);
+        bli_head_add(&head, "A log at %g times its pace to %s", load->speedup, load->url[0]);
     else
-        bal_head_add(&head, "%g requests/s to %s", load->rate, load->url[0]);
+        bli_head_add(&head, "%g requests/s to %s", load->rate, load->url[0]);
     if (load->urls > 1)
-        bal_head_add(&head, " and %zu more, drawn at random", load->urls - 1);
+        bli_head_add(&head, " and %zu more, drawn at random", load->urls - 1);
     if (!load->trace) {
-        bal_arrivals_print(&load->arrivals, text, sizeof text);
-        bal_head_add(&head, ", %s", text);
+        bli_arrivals_print(&load->arrivals, text, sizeof text);
+        bli_head_add(&head, ", %s", text);
     }
-    if (load->curve.kind != BAL_CURVE_CONSTANT) {
-        bal_curve_print(&load->curve, text, sizeof text);
-        bal_head_add(&head, ", curve %s", text);
+    if (load->curve.kind != BLI_CURVE_CONSTANT) {
+        bli_curve_print(&load->curve, text, sizeof text);
+        bli_head_add(&head, ", curve %s", text);
     }
     if (load->service) {
-        bal_dist_print(load->service, text, sizeof text);
-        bal_head_add(&head, ", service %s", text);
+        bli_dist_print(load->service, text, sizeof text);
+        bli_head_add(&head, ", service %s", text);
     }
-    bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu: ", (unsigned long long)load->seed);
-    bal_head_add(&head, "%llu requests in %.4g s (%.*f/s), at most %u connections at a time.",
+    bli_head_add(&head, ", seed" BLI_TABLE_JOIN "%llu: ", (unsigned long long)load->seed);
+    bli_head_add(&head, "%llu requests in %.4g s (%.*f/s), at most %u connections at a time.",
                  (unsigned long long)result->due, result->lasted, rate < 100 ? 2 : 0, rate,
                  result->connections);
-    bal_head_print(&head, out);
+    bli_head_print(&head, out);
     fputc('\n', out);
 }
 
-static void print_notes(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+static void print_notes(const struct bli_load *load, const struct bli_load_result *result, FILE *out) {
     fputs("\nTimes in ms, from the intended time of sending to the last byte of the answer. good: status "
           "below 400;\n"
           "\u00b1: 95 % confidence. late: what the generator itself added by sending late.\n",
@@ -186,8 +186,8 @@ static void print_notes(const struct bal_load *load, const struct bal_load_resul
                 (unsigned long long)result->cut);
 }
 
-void bal_load_text(const struct bal_load *load, const struct bal_load_result *result,
-                   enum bal_table_style style, FILE *out) {
+void bli_load_text(const struct bli_load *load, const struct bli_load_result *result,
+                   enum bli_table_style style, FILE *out) {
     print_head(load, result, out);
     print_table(load, result, style, out);
     print_notes(load, result, out);
@@ -196,7 +196,7 @@ void bal_load_text(const struct bal_load *load, const struct bal_load_result *re
 /* ---- doubts ---- */
 
 /* The generator's own delay matters if it is more than a tenth of what was measured, and not negligible. */
-static bool warn_of_lateness(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
+static bool warn_of_lateness(const struct bli_load_result *result, char text[BLI_LOAD_WARNING]) {
     for (unsigned q = 0; q < QUANTILES; q++) {
         const double late = quantile_of(&result->late, q), latency = quantile_of(&result->good, q);
         if (!(late > 1e-4) || !(late > 0.1 * latency))
@@ -204,7 +204,7 @@ static bool warn_of_lateness(const struct bal_load_result *result, char text[BAL
         char own[NAME], all[NAME];
         format_ms(late, own);
         format_ms(latency, all);
-        snprintf(text, BAL_LOAD_WARNING,
+        snprintf(text, BLI_LOAD_WARNING,
                  "the generator itself was late, and the figures contain it: %s %s ms late, of %s ms; lower "
                  "--rate, or give it a processor of its own",
                  quantile_name[q], own, *all ? all : "no");
@@ -213,38 +213,38 @@ static bool warn_of_lateness(const struct bal_load_result *result, char text[BAL
     return false;
 }
 
-static bool warn_of_unsent(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
-    const uint64_t unsent = result->error[BAL_LOAD_UNSENT];
+static bool warn_of_unsent(const struct bli_load_result *result, char text[BLI_LOAD_WARNING]) {
+    const uint64_t unsent = result->error[BLI_LOAD_UNSENT];
     if (unsent == 0)
         return false;
-    snprintf(text, BAL_LOAD_WARNING,
+    snprintf(text, BLI_LOAD_WARNING,
              "the schedule could not be kept: %llu of %llu requests were not sent within --timeout",
              (unsigned long long)unsent, (unsigned long long)result->due);
     return true;
 }
 
-static bool warn_of_holding(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
+static bool warn_of_holding(const struct bli_load_result *result, char text[BLI_LOAD_WARNING]) {
     if (result->held_back == 0)
         return false;
-    snprintf(text, BAL_LOAD_WARNING,
+    snprintf(text, BLI_LOAD_WARNING,
              "%llu of %llu requests had to wait for one of %u connections, which counts as latency; raise "
              "--connections to see the servers alone",
              (unsigned long long)result->held_back, (unsigned long long)result->due, result->connections);
     return true;
 }
 
-static bool warn_of_unknown_answers(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
+static bool warn_of_unknown_answers(const struct bli_load_result *result, char text[BLI_LOAD_WARNING]) {
     if (result->strange == 0)
         return false;
-    snprintf(text, BAL_LOAD_WARNING,
+    snprintf(text, BLI_LOAD_WARNING,
              "%llu answers have the X-Request-Id of another request: a cache, or answers mixed up",
              (unsigned long long)result->strange);
     return true;
 }
 
-bool bal_load_warning(const struct bal_load *load, const struct bal_load_result *result, unsigned i,
-                      char text[BAL_LOAD_WARNING]) {
-    static bool (*const doubts[])(const struct bal_load_result *, char *) = {
+bool bli_load_warning(const struct bli_load *load, const struct bli_load_result *result, unsigned i,
+                      char text[BLI_LOAD_WARNING]) {
+    static bool (*const doubts[])(const struct bli_load_result *, char *) = {
         warn_of_unsent, warn_of_lateness, warn_of_holding, warn_of_unknown_answers};
     (void)load;
     for (unsigned k = 0; k < sizeof doubts / sizeof *doubts; k++)
@@ -255,121 +255,121 @@ bool bal_load_warning(const struct bal_load *load, const struct bal_load_result 
 
 /* ---- for programs ---- */
 
-static void put_times(struct bal_rows *rows, const struct bal_load_times *times, const double *half_width) {
-    bal_row_number(rows, "mean", mean_of(times));
+static void put_times(struct bli_rows *rows, const struct bli_load_times *times, const double *half_width) {
+    bli_row_number(rows, "mean", mean_of(times));
     if (half_width)
-        bal_row_number(rows, "mean.ci", *half_width);
+        bli_row_number(rows, "mean.ci", *half_width);
     for (unsigned q = 0; q < QUANTILES; q++)
-        bal_row_number(rows, quantile_name[q], quantile_of(times, q));
-    bal_row_number(rows, "most", most_of(times));
+        bli_row_number(rows, quantile_name[q], quantile_of(times, q));
+    bli_row_number(rows, "most", most_of(times));
 }
 
-void bal_load_csv(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
-    struct bal_rows rows = {.csv = out};
+void bli_load_csv(const struct bli_load *load, const struct bli_load_result *result, FILE *out) {
+    struct bli_rows rows = {.csv = out};
     struct load_row row;
     for (unsigned i = 0; row_at(load, result, i, &row); i++)
         do {
-            bal_row_begin(&rows);
-            bal_row_text(&rows, "kind", row_kind_name[row.kind]);
-            bal_row_text(&rows, "name", row.name);
-            bal_row_count(&rows, "requests", row.count);
-            bal_row_count(&rows, "failed", row.failed);
-            bal_row_number(&rows, "share", share_of(result, row.count));
+            bli_row_begin(&rows);
+            bli_row_text(&rows, "kind", row_kind_name[row.kind]);
+            bli_row_text(&rows, "name", row.name);
+            bli_row_count(&rows, "requests", row.count);
+            bli_row_count(&rows, "failed", row.failed);
+            bli_row_number(&rows, "share", share_of(result, row.count));
             put_times(&rows, row.times, &row.half_width);
-        } while (bal_row_end(&rows, NULL));
+        } while (bli_row_end(&rows, NULL));
 }
 
-static void json_times(struct json *json, const char *key, const struct bal_load_times *times) {
-    struct bal_rows rows = {.json = json};
-    bal_json_open_line(json, key, '{');
-    bal_row_count(&rows, "requests", times->count);
+static void json_times(struct json *json, const char *key, const struct bli_load_times *times) {
+    struct bli_rows rows = {.json = json};
+    bli_json_open_line(json, key, '{');
+    bli_row_count(&rows, "requests", times->count);
     put_times(&rows, times, NULL);
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
 }
 
-static void json_plan(struct json *json, const struct bal_load *load) {
-    char text[BAL_ARRIVALS_TEXT];
-    bal_json_open(json, "targets", '[');
+static void json_plan(struct json *json, const struct bli_load *load) {
+    char text[BLI_ARRIVALS_TEXT];
+    bli_json_open(json, "targets", '[');
     for (size_t i = 0; i < load->urls; i++)
-        bal_json_text(json, NULL, load->url[i]);
-    bal_json_close(json, ']');
+        bli_json_text(json, NULL, load->url[i]);
+    bli_json_close(json, ']');
     bool weighted = false;
     for (size_t i = 0; i < load->urls; i++)
         weighted = weighted || load->weight[i] > 0;
     if (weighted) {
-        bal_json_open(json, "weights", '[');
+        bli_json_open(json, "weights", '[');
         for (size_t i = 0; i < load->urls; i++)
-            bal_json_number(json, NULL, load->weight[i]);
-        bal_json_close(json, ']');
+            bli_json_number(json, NULL, load->weight[i]);
+        bli_json_close(json, ']');
     }
     if (load->trace) {
-        bal_json_number(json, "speedup", load->speedup);
+        bli_json_number(json, "speedup", load->speedup);
     } else {
-        bal_json_number(json, "rate", load->rate);
-        bal_arrivals_print(&load->arrivals, text, sizeof text);
-        bal_json_text(json, "arrivals", text);
+        bli_json_number(json, "rate", load->rate);
+        bli_arrivals_print(&load->arrivals, text, sizeof text);
+        bli_json_text(json, "arrivals", text);
     }
-    bal_json_count(json, "seed", load->seed);
-    bal_json_number(json, "timeout", load->timeout);
+    bli_json_count(json, "seed", load->seed);
+    bli_json_number(json, "timeout", load->timeout);
 }
 
-static void json_outcomes(struct json *json, const struct bal_load_result *result) {
-    bal_json_open(json, "status", '{');
-    for (unsigned i = 0; i < BAL_LOAD_STATUSES; i++) {
+static void json_outcomes(struct json *json, const struct bli_load_result *result) {
+    bli_json_open(json, "status", '{');
+    for (unsigned i = 0; i < BLI_LOAD_STATUSES; i++) {
         char name[NAME];
         snprintf(name, sizeof name, "%u", i);
         if (result->status[i])
             json_times(json, name, result->status[i]);
     }
-    bal_json_close(json, '}');
-    bal_json_open(json, "errors", '{');
-    for (unsigned i = 0; i < BAL_LOAD_ERRORS; i++)
-        bal_json_count(json, bal_load_error_text[i], result->error[i]);
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
+    bli_json_open(json, "errors", '{');
+    for (unsigned i = 0; i < BLI_LOAD_ERRORS; i++)
+        bli_json_count(json, bli_load_error_text[i], result->error[i]);
+    bli_json_close(json, '}');
 }
 
-static uint64_t failed_of(const struct bal_load_result *result) {
+static uint64_t failed_of(const struct bli_load_result *result) {
     uint64_t failed = 0;
-    for (unsigned i = 0; i < BAL_LOAD_CLASSES; i++)
+    for (unsigned i = 0; i < BLI_LOAD_CLASSES; i++)
         failed += result->failed[i];
     return failed;
 }
 
-void bal_load_json(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
+void bli_load_json(const struct bli_load *load, const struct bli_load_result *result, FILE *out) {
     struct json json;
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "ballast", BALLAST_VERSION);
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_text(&json, "ballast", BALLAST_VERSION);
     json_plan(&json, load);
-    bal_json_bool(&json, "stopped", result->stopped);
-    bal_json_number(&json, "seconds", result->lasted);
-    bal_json_number(&json, "drained", result->drained);
-    bal_json_count(&json, "due", result->due);
-    bal_json_count(&json, "sent", result->sent);
-    bal_json_count(&json, "failed", failed_of(result));
-    bal_json_count(&json, "cut", result->cut);
+    bli_json_bool(&json, "stopped", result->stopped);
+    bli_json_number(&json, "seconds", result->lasted);
+    bli_json_number(&json, "drained", result->drained);
+    bli_json_count(&json, "due", result->due);
+    bli_json_count(&json, "sent", result->sent);
+    bli_json_count(&json, "failed", failed_of(result));
+    bli_json_count(&json, "cut", result->cut);
     json_outcomes(&json, result);
     json_times(&json, "good", &result->good);
-    bal_json_number(&json, "good.mean.ci", result->mean.half_width);
-    bal_json_open(&json, "classes", '[');
+    bli_json_number(&json, "good.mean.ci", result->mean.half_width);
+    bli_json_open(&json, "classes", '[');
     for (size_t i = 0; i < load->classes; i++) {
-        bal_json_open(&json, NULL, '{');
-        bal_json_count(&json, "urgency", load->class_[i].urgency);
-        bal_json_count(&json, "failed", result->failed[i]);
+        bli_json_open(&json, NULL, '{');
+        bli_json_count(&json, "urgency", load->class_[i].urgency);
+        bli_json_count(&json, "failed", result->failed[i]);
         json_times(&json, "good", &result->class_[i]);
-        bal_json_close(&json, '}');
+        bli_json_close(&json, '}');
     }
-    bal_json_close(&json, ']');
+    bli_json_close(&json, ']');
     json_times(&json, "late", &result->late);
-    bal_json_count(&json, "held_back", result->held_back);
-    bal_json_count(&json, "connections", result->connections);
-    bal_json_count(&json, "opened", result->opened);
-    bal_json_count(&json, "resent", result->resent);
-    bal_json_count(&json, "strange", result->strange);
-    bal_json_open(&json, "warnings", '[');
-    char text[BAL_LOAD_WARNING];
-    for (unsigned i = 0; bal_load_warning(load, result, i, text); i++)
-        bal_json_text(&json, NULL, text);
-    bal_json_close(&json, ']');
-    bal_json_close(&json, '}');
+    bli_json_count(&json, "held_back", result->held_back);
+    bli_json_count(&json, "connections", result->connections);
+    bli_json_count(&json, "opened", result->opened);
+    bli_json_count(&json, "resent", result->resent);
+    bli_json_count(&json, "strange", result->strange);
+    bli_json_open(&json, "warnings", '[');
+    char text[BLI_LOAD_WARNING];
+    for (unsigned i = 0; bli_load_warning(load, result, i, text); i++)
+        bli_json_text(&json, NULL, text);
+    bli_json_close(&json, ']');
+    bli_json_close(&json, '}');
 }

@@ -8,14 +8,14 @@
 
 #include <stdio.h>
 
-void bal_load_text(const struct bal_load *load, const struct bal_load_result *result,
-                   enum bal_table_style style, FILE *out);
-void bal_load_csv(const struct bal_load *load, const struct bal_load_result *result, FILE *out);
-void bal_load_json(const struct bal_load *load, const struct bal_load_result *result, FILE *out);
+void bli_load_text(const struct bli_load *load, const struct bli_load_result *result,
+                   enum bli_table_style style, FILE *out);
+void bli_load_csv(const struct bli_load *load, const struct bli_load_result *result, FILE *out);
+void bli_load_json(const struct bli_load *load, const struct bli_load_result *result, FILE *out);
 
 /* Warnings about the figures: number i from 0 on, in one line; false after the last. */
-enum { BAL_LOAD_WARNING = 300 };
-bool bal_load_warning(const struct bal_load *load, const struct bal_load_result *result, unsigned i,
-                      char text[BAL_LOAD_WARNING]);
+enum { BLI_LOAD_WARNING = 300 };
+bool bli_load_warning(const struct bli_load *load, const struct bli_load_result *result, unsigned i,
+                      char text[BLI_LOAD_WARNING]);
 
 #endif

@@ -12,31 +12,31 @@
 
 enum { INDENT = 9 };
 
-void bal_head_line(FILE *out, const char *name, const char *format, ...) {
+void bli_head_line(FILE *out, const char *name, const char *format, ...) {
     char text[1000], head[INDENT + 1];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    bal_utf8_tame(text, BAL_TABLE_JOIN);
+    bli_utf8_tame(text, BLI_TABLE_JOIN);
     snprintf(head, sizeof head, "%-*s", INDENT, name);
-    bal_table_wrap(head, text, INDENT, out);
+    bli_table_wrap(head, text, INDENT, out);
 }
 
-static uint64_t skipped_lines(const struct bal_log_summary *summary) {
+static uint64_t skipped_lines(const struct bli_log_summary *summary) {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
+    for (unsigned i = 0; i < BLI_LOG_REASON_COUNT; i++)
         sum += summary->skipped[i];
     return sum;
 }
 
 /* As it stands in the file, without its middle where that does not fit into a line. */
-static void print_example(const struct bal_log_example *example, FILE *out) {
-    char place[BAL_LOG_NAME + 30];
+static void print_example(const struct bli_log_example *example, FILE *out) {
+    char place[BLI_LOG_NAME + 30];
     snprintf(place, sizeof place, "%s:%" PRIu64 ":", example->file, example->line);
-    bal_utf8_tame(place, "");
-    const size_t used = INDENT + bal_table_text_width(place) + 1, length = strlen(example->text);
-    const size_t least = 40, room = used + least < BAL_TABLE_WIDTH ? BAL_TABLE_WIDTH - used : least;
+    bli_utf8_tame(place, "");
+    const size_t used = INDENT + bli_table_text_width(place) + 1, length = strlen(example->text);
+    const size_t least = 40, room = used + least < BLI_TABLE_WIDTH ? BLI_TABLE_WIDTH - used : least;
     fprintf(out, "%*s%s ", INDENT, "", place);
     if (length <= room) {
         fprintf(out, "%s\n", example->text);
@@ -46,37 +46,37 @@ static void print_example(const struct bal_log_example *example, FILE *out) {
     fprintf(out, "%.*s ... %s\n", (int)half, example->text, example->text + length - half);
 }
 
-static void print_filtered(const struct bal_log_summary *summary, FILE *out) {
+static void print_filtered(const struct bli_log_summary *summary, FILE *out) {
     if (summary->filtered > 0)
-        bal_head_line(out, "left out", "%" PRIu64 " job%s by --from, --to, --path or --status",
+        bli_head_line(out, "left out", "%" PRIu64 " job%s by --from, --to, --path or --status",
                       summary->filtered, summary->filtered == 1 ? "" : "s");
 }
 
-static void print_skipped(const struct bal_log_summary *summary, FILE *out) {
+static void print_skipped(const struct bli_log_summary *summary, FILE *out) {
     const uint64_t skipped = skipped_lines(summary);
     if (skipped == 0) {
-        bal_head_line(out, "skipped", "no line");
+        bli_head_line(out, "skipped", "no line");
         return;
     }
     char reasons[500] = "";
     size_t used = 0;
-    for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
+    for (unsigned i = 0; i < BLI_LOG_REASON_COUNT; i++)
         if (summary->skipped[i] > 0)
             used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%" PRIu64 " (%s)",
-                                     used ? ", " : "", summary->skipped[i], bal_log_reason_text[i]);
-    bal_head_line(out, "skipped", "%" PRIu64 " line%s: %s", skipped, skipped == 1 ? "" : "s", reasons);
+                                     used ? ", " : "", summary->skipped[i], bli_log_reason_text[i]);
+    bli_head_line(out, "skipped", "%" PRIu64 " line%s: %s", skipped, skipped == 1 ? "" : "s", reasons);
     for (size_t i = 0; i < summary->examples; i++)
         print_example(&summary->example[i], out);
 }
 
-static bool are_read_alike(const struct bal_log_file *a, const struct bal_log_file *b) {
+static bool are_read_alike(const struct bli_log_file *a, const struct bli_log_file *b) {
     return a->spread == b->spread && strcmp(a->format, b->format) == 0 && strcmp(a->time, b->time) == 0 &&
            strcmp(a->service, b->service) == 0;
 }
 
 /* Files that are read in the same way are printed together, with the first of them; files without lines are
  * not printed. */
-static bool is_first_read_so(const struct bal_log_summary *summary, size_t number) {
+static bool is_first_read_so(const struct bli_log_summary *summary, size_t number) {
     size_t first = 0;
     while (!are_read_alike(&summary->file[first], &summary->file[number]))
         first++;
@@ -84,7 +84,7 @@ static bool is_first_read_so(const struct bal_log_summary *summary, size_t numbe
 }
 
 /* " (a.log, b.log)" behind the format of several files; as many names as fit. */
-static void list_files(const struct bal_log_summary *summary, size_t first, char *text, size_t size) {
+static void list_files(const struct bli_log_summary *summary, size_t first, char *text, size_t size) {
     const size_t room = size - 40; /* for the number of the others */
     size_t used = 0, others = 0;
     *text = 0;
@@ -103,110 +103,110 @@ static void list_files(const struct bal_log_summary *summary, size_t first, char
         snprintf(text + used, size - used, ")");
 }
 
-static void print_reading(const struct bal_log_summary *summary, size_t number, FILE *out) {
-    const struct bal_log_file *file = &summary->file[number];
+static void print_reading(const struct bli_log_summary *summary, size_t number, FILE *out) {
+    const struct bli_log_file *file = &summary->file[number];
     char files[600];
     list_files(summary, number, files, sizeof files);
-    bal_head_line(out, "format", "%s%s", file->format, files);
-    bal_head_line(out, "time", "%s%s", file->time,
+    bli_head_line(out, "format", "%s%s", file->format, files);
+    bli_head_line(out, "time", "%s%s", file->time,
                   file->spread ? "; whole seconds: arrivals are spread at random within theirs" : "");
-    bal_head_line(out, "service", "%s", file->service);
+    bli_head_line(out, "service", "%s", file->service);
 }
 
-static void print_same(const struct bal_log_summary *summary, FILE *out) {
+static void print_same(const struct bli_log_summary *summary, FILE *out) {
     for (size_t i = 0; i < summary->files; i++)
         if (summary->file[i].same > 0)
-            bal_head_line(out, "twice", "%s has the same jobs as %s: they count twice", summary->file[i].path,
+            bli_head_line(out, "twice", "%s has the same jobs as %s: they count twice", summary->file[i].path,
                           summary->file[summary->file[i].same - 1].path);
 }
 
-void bal_log_summary_text(const struct bal_log_summary *summary, const struct bal_trace_info *info,
+void bli_log_summary_text(const struct bli_log_summary *summary, const struct bli_trace_info *info,
                           FILE *out) {
-    char span[BAL_TIME_TEXT], mean[BAL_TIME_TEXT], most[BAL_TIME_TEXT];
-    bal_time_length(info->span, span);
-    bal_time_length(info->size_mean, mean);
-    bal_time_length(info->max_size, most);
-    bal_head_line(out, "log", "%" PRIu64 " jobs in %s, mean service time %s, longest %s", info->jobs, span,
+    char span[BLI_TIME_TEXT], mean[BLI_TIME_TEXT], most[BLI_TIME_TEXT];
+    bli_time_length(info->span, span);
+    bli_time_length(info->size_mean, mean);
+    bli_time_length(info->max_size, most);
+    bli_head_line(out, "log", "%" PRIu64 " jobs in %s, mean service time %s, longest %s", info->jobs, span,
                   mean, most);
     for (size_t i = 0; i < summary->files; i++)
         if (is_first_read_so(summary, i))
             print_reading(summary, i, out);
     print_same(summary, out);
     if (summary->zeros > 0) {
-        char size[BAL_TIME_TEXT];
-        bal_time_length(summary->max_zero, size);
-        bal_head_line(out, "", "%" PRIu64 " job%s of service time 0 %s taken as %s", summary->zeros,
+        char size[BLI_TIME_TEXT];
+        bli_time_length(summary->max_zero, size);
+        bli_head_line(out, "", "%" PRIu64 " job%s of service time 0 %s taken as %s", summary->zeros,
                       summary->zeros == 1 ? "" : "s", summary->zeros == 1 ? "is" : "are", size);
     }
     print_filtered(summary, out);
     print_skipped(summary, out);
     if (summary->truncated)
-        bal_head_line(out, "", "a compressed file ends too early: its end is missing");
+        bli_head_line(out, "", "a compressed file ends too early: its end is missing");
     if (summary->backwards > 0)
-        bal_head_line(out, "order",
+        bli_head_line(out, "order",
                       "time goes back: %" PRIu64
                       " line%s over a second behind an earlier one; jobs are sorted",
                       summary->backwards, summary->backwards == 1 ? " is" : "s are");
 }
 
-static void add_files(struct json *json, const struct bal_log_summary *summary) {
-    bal_json_open(json, "files", '[');
+static void add_files(struct json *json, const struct bli_log_summary *summary) {
+    bli_json_open(json, "files", '[');
     for (size_t i = 0; i < summary->files; i++) {
-        const struct bal_log_file *file = &summary->file[i];
-        bal_json_open_line(json, NULL, '{');
-        bal_json_text(json, "file", file->path);
-        bal_json_count(json, "lines", file->lines);
-        bal_json_count(json, "jobs", file->jobs);
-        bal_json_text(json, "format", file->format);
-        bal_json_text(json, "time", file->time);
-        bal_json_text(json, "service", file->service);
-        bal_json_bool(json, "spread", file->spread);
+        const struct bli_log_file *file = &summary->file[i];
+        bli_json_open_line(json, NULL, '{');
+        bli_json_text(json, "file", file->path);
+        bli_json_count(json, "lines", file->lines);
+        bli_json_count(json, "jobs", file->jobs);
+        bli_json_text(json, "format", file->format);
+        bli_json_text(json, "time", file->time);
+        bli_json_text(json, "service", file->service);
+        bli_json_bool(json, "spread", file->spread);
         if (file->same > 0)
-            bal_json_text(json, "same_as", summary->file[file->same - 1].path);
-        bal_json_close(json, '}');
+            bli_json_text(json, "same_as", summary->file[file->same - 1].path);
+        bli_json_close(json, '}');
     }
-    bal_json_close(json, ']');
+    bli_json_close(json, ']');
 }
 
-static void add_examples(struct json *json, const struct bal_log_summary *summary) {
-    bal_json_open(json, "examples", '[');
+static void add_examples(struct json *json, const struct bli_log_summary *summary) {
+    bli_json_open(json, "examples", '[');
     for (size_t i = 0; i < summary->examples; i++) {
-        const struct bal_log_example *example = &summary->example[i];
-        bal_json_open_line(json, NULL, '{');
-        bal_json_text(json, "file", example->file);
-        bal_json_count(json, "line", example->line);
-        bal_json_text(json, "reason", bal_log_reason_text[example->reason]);
-        bal_json_text(json, "text", example->text);
-        bal_json_close(json, '}');
+        const struct bli_log_example *example = &summary->example[i];
+        bli_json_open_line(json, NULL, '{');
+        bli_json_text(json, "file", example->file);
+        bli_json_count(json, "line", example->line);
+        bli_json_text(json, "reason", bli_log_reason_text[example->reason]);
+        bli_json_text(json, "text", example->text);
+        bli_json_close(json, '}');
     }
-    bal_json_close(json, ']');
+    bli_json_close(json, ']');
 }
 
-void bal_log_summary_json(struct json *json, const char *key, const struct bal_log_summary *summary,
-                          const struct bal_trace_info *info) {
-    bal_json_open(json, key, '{');
-    bal_json_count(json, "lines", summary->lines);
-    bal_json_count(json, "bytes", summary->bytes);
-    bal_json_count(json, "jobs", info->jobs);
-    bal_json_count(json, "high", info->high);
-    bal_json_number(json, "first", (double)info->first * 1e-9);
-    bal_json_number(json, "span", info->span);
-    bal_json_number(json, "work", info->work);
-    bal_json_number(json, "size_mean", info->size_mean);
-    bal_json_number(json, "max_size", info->max_size);
+void bli_log_summary_json(struct json *json, const char *key, const struct bli_log_summary *summary,
+                          const struct bli_trace_info *info) {
+    bli_json_open(json, key, '{');
+    bli_json_count(json, "lines", summary->lines);
+    bli_json_count(json, "bytes", summary->bytes);
+    bli_json_count(json, "jobs", info->jobs);
+    bli_json_count(json, "high", info->high);
+    bli_json_number(json, "first", (double)info->first * 1e-9);
+    bli_json_number(json, "span", info->span);
+    bli_json_number(json, "work", info->work);
+    bli_json_number(json, "size_mean", info->size_mean);
+    bli_json_number(json, "max_size", info->max_size);
     add_files(json, summary);
-    bal_json_count(json, "zeros", summary->zeros);
-    bal_json_bool(json, "spread", summary->spread);
-    bal_json_number(json, "resolution", summary->resolution);
-    bal_json_bool(json, "truncated", summary->truncated);
-    bal_json_count(json, "backwards", summary->backwards);
-    bal_json_count(json, "unordered", info->unordered);
-    bal_json_count(json, "left_out", summary->filtered);
-    bal_json_open(json, "skipped", '{');
-    for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
+    bli_json_count(json, "zeros", summary->zeros);
+    bli_json_bool(json, "spread", summary->spread);
+    bli_json_number(json, "resolution", summary->resolution);
+    bli_json_bool(json, "truncated", summary->truncated);
+    bli_json_count(json, "backwards", summary->backwards);
+    bli_json_count(json, "unordered", info->unordered);
+    bli_json_count(json, "left_out", summary->filtered);
+    bli_json_open(json, "skipped", '{');
+    for (unsigned i = 0; i < BLI_LOG_REASON_COUNT; i++)
         if (summary->skipped[i] > 0)
-            bal_json_count(json, bal_log_reason_text[i], summary->skipped[i]);
-    bal_json_close(json, '}');
+            bli_json_count(json, bli_log_reason_text[i], summary->skipped[i]);
+    bli_json_close(json, '}');
     add_examples(json, summary);
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
 }

@@ -15,26 +15,26 @@ static const char *ordinal_text(double number) {
 
 /* The table explains: "high class: mean response time: from arrival to completion". Its explanation stands
  * behind the last colon, the first comma or a semicolon. */
-void bal_metric_label(struct bal_quantity quantity, const struct bal_model *model,
-                      char text[BAL_METRIC_TEXT]) {
-    if (quantity.metric == BAL_METRIC_COUNT) {
-        snprintf(text, BAL_METRIC_TEXT, "fraction of servers with at least %d job%s", quantity.level,
+void bli_metric_label(struct bli_quantity quantity, const struct bli_model *model,
+                      char text[BLI_METRIC_TEXT]) {
+    if (quantity.metric == BLI_METRIC_COUNT) {
+        snprintf(text, BLI_METRIC_TEXT, "fraction of servers with at least %d job%s", quantity.level,
                  quantity.level == 1 ? "" : "s");
         return;
     }
-    const struct bal_metric_info *info = &bal_metric_table[quantity.metric];
+    const struct bli_metric_info *info = &bli_metric_table[quantity.metric];
     if (quantity.quantile > 0) { /* as the next one behind the median: "90th percentile of the response time"
                                   */
         const double percent = 100 * quantity.quantile;
         const char *meaning = strstr(info[1].meaning, "90th percentile");
-        snprintf(text, BAL_METRIC_TEXT, "%.*s%.10g%s%s", (int)(meaning - info[1].meaning), info[1].meaning,
+        snprintf(text, BLI_METRIC_TEXT, "%.*s%.10g%s%s", (int)(meaning - info[1].meaning), info[1].meaning,
                  percent, ordinal_text(percent), meaning + strlen("90th"));
         char *over = strstr(text, ", ");
         if (over)
             *over = '\0';
         return;
     }
-    snprintf(text, BAL_METRIC_TEXT, "%s", info->meaning);
+    snprintf(text, BLI_METRIC_TEXT, "%s", info->meaning);
     char *explanation = strstr(text, ": from ");
     if (!explanation)
         explanation = strstr(text, ", ");
@@ -43,19 +43,19 @@ void bal_metric_label(struct bal_quantity quantity, const struct bal_model *mode
     if (explanation)
         *explanation = '\0';
     char *time = strstr(text, "unit of time");
-    if (time && model->clock == BAL_CLOCK_SLOTTED)
+    if (time && model->clock == BLI_CLOCK_SLOTTED)
         strcpy(time, "slot");
     /* What was cut off may have held the unit. */
     if (strcmp(info->unit, "per job") == 0 && !strstr(text, "per"))
-        strncat(text, " per job", BAL_METRIC_TEXT - strlen(text) - 1);
+        strncat(text, " per job", BLI_METRIC_TEXT - strlen(text) - 1);
 }
 
-const char *bal_metric_unit(struct bal_quantity quantity, const struct bal_model *model) {
-    if (quantity.metric == BAL_METRIC_COUNT)
+const char *bli_metric_unit(struct bli_quantity quantity, const struct bli_model *model) {
+    if (quantity.metric == BLI_METRIC_COUNT)
         return "";
-    const char *unit = bal_metric_table[quantity.metric].unit;
+    const char *unit = bli_metric_table[quantity.metric].unit;
     if (strcmp(unit, "time") == 0)
-        return model->clock == BAL_CLOCK_SLOTTED ? "slots"
+        return model->clock == BLI_CLOCK_SLOTTED ? "slots"
                : model->size.mean == 1           ? "service times"
                                                  : "units of time";
     return strncmp(unit, "per ", 4) == 0 ? "" : unit;
@@ -69,26 +69,26 @@ static size_t print_number(double value, int decimals, char *text, size_t size) 
     return (size_t)snprintf(text, size, "%.*f", decimals < 0 ? 0 : decimals, value);
 }
 
-static void print_estimate(struct bal_estimate estimate, int digits, char text[BAL_METRIC_TEXT]) {
+static void print_estimate(struct bli_estimate estimate, int digits, char text[BLI_METRIC_TEXT]) {
     text[0] = '\0';
     if (isnan(estimate.mean))
         return;
     const bool known = isfinite(estimate.half_width) && estimate.half_width > 0;
     if (!known) {
-        snprintf(text, BAL_METRIC_TEXT, "%.4g", estimate.mean);
+        snprintf(text, BLI_METRIC_TEXT, "%.4g", estimate.mean);
         return;
     }
     const int decimals = digits - 1 - (int)floor(log10(estimate.half_width));
-    const size_t length = print_number(estimate.mean, decimals, text, BAL_METRIC_TEXT);
-    const size_t sign = (size_t)snprintf(text + length, BAL_METRIC_TEXT - length, " ± ");
-    print_number(estimate.half_width, decimals, text + length + sign, BAL_METRIC_TEXT - length - sign);
+    const size_t length = print_number(estimate.mean, decimals, text, BLI_METRIC_TEXT);
+    const size_t sign = (size_t)snprintf(text + length, BLI_METRIC_TEXT - length, " ± ");
+    print_number(estimate.half_width, decimals, text + length + sign, BLI_METRIC_TEXT - length - sign);
 }
 
-void bal_metric_print(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) {
+void bli_metric_print(struct bli_estimate estimate, char text[BLI_METRIC_TEXT]) {
     print_estimate(estimate, 2, text);
 }
 
-void bal_percentile_cell(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) {
+void bli_percentile_cell(struct bli_estimate estimate, char text[BLI_METRIC_TEXT]) {
     if (estimate.half_width > 0) /* histograms give percentiles to a thousandth at best */
         estimate.half_width = fmax(estimate.half_width, 1e-3 * fabs(estimate.mean));
     const double first = estimate.half_width / pow(10, floor(log10(estimate.half_width))); /* NaN where there
@@ -96,6 +96,6 @@ void bal_percentile_cell(struct bal_estimate estimate, char text[BAL_METRIC_TEXT
     print_estimate(estimate, first < 2 ? 2 : 1, text);
 }
 
-double bal_shown(double value, int decimals) {
+double bli_shown(double value, int decimals) {
     return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
 }

@@ -12,12 +12,12 @@ enum { POLICY_TEXT = 200 };
 
 /* ---- the policy ---- */
 
-bool bal_nginx_can(const struct bal_policy_spec *policy) {
+bool bli_nginx_can(const struct bal_policy_spec *policy) {
     return bal_policy_find(policy->policy->name) == policy->policy &&
            !(bal_policy_needs(policy) & (BAL_CAN_WORK | BAL_CAN_POWER | BAL_CAN_MOVE));
 }
 
-const char *bal_nginx_words(const struct bal_policy_spec *policy) {
+const char *bli_nginx_words(const struct bal_policy_spec *policy) {
     const char *name = policy->policy->name;
     char text[POLICY_TEXT];
     bal_policy_print(policy, text, sizeof text);
@@ -39,7 +39,7 @@ static double four_digits(double value) {
 }
 
 /* The lab has rates per mean service time, nginx per second. */
-static void print_policy(const struct bal_nginx_block *block, char text[POLICY_TEXT]) {
+static void print_policy(const struct bli_nginx_block *block, char text[POLICY_TEXT]) {
     struct bal_policy_spec policy = *block->policy;
     const struct bal_param *param = policy.policy->params;
     for (unsigned i = 0; i < policy.policy->param_count; i++)
@@ -61,11 +61,11 @@ static bool is_word(const char *name) {
 }
 
 /* The variable that the configuration has already. */
-static bool is_known_class(const struct bal_nginx_block *block) {
+static bool is_known_class(const struct bli_nginx_block *block) {
     return block->class && is_variable(block->class);
 }
 
-static bool needs_classes(const struct bal_nginx_block *block) {
+static bool needs_classes(const struct bli_nginx_block *block) {
     return (block->high || is_known_class(block)) &&
            bal_policy_flags(block->policy) & (BAL_MAY_HOLD | BAL_TAKES_RANKS);
 }
@@ -79,7 +79,7 @@ static void print_quoted(const char *text, FILE *out) {
     }
 }
 
-static void print_map(const struct bal_nginx_block *block, FILE *out) {
+static void print_map(const struct bli_nginx_block *block, FILE *out) {
     const bool known = !block->high_by || is_variable(block->high_by);
     fprintf(out, "map %s $fleet_class {%s\n", known && block->high_by ? block->high_by : "$uri",
             known ? "" : " # put the variable here that the pattern is for");
@@ -116,7 +116,7 @@ static bool is_address(const char *name) {
 }
 
 /* How much of the traffic is meant for servers of that speed: small whole numbers in the right ratio. */
-static unsigned weight_of(const struct bal_servers *servers, double speed) {
+static unsigned weight_of(const struct bli_servers *servers, double speed) {
     enum { PARTS = 10 };
     double slowest = speed;
     for (unsigned g = 0; g < servers->groups; g++)
@@ -132,9 +132,9 @@ static unsigned weight_of(const struct bal_servers *servers, double speed) {
 }
 
 /* Servers whose addresses are in the log come first; the others are placeholders for servers to be added. */
-static void print_server(const struct bal_nginx_block *block, uint32_t number, unsigned weight, FILE *out) {
-    const size_t known = block->names ? bal_log_servers_count(block->names) : 0;
-    const char *name = number < known ? bal_log_servers_name(block->names, number) : "";
+static void print_server(const struct bli_nginx_block *block, uint32_t number, unsigned weight, FILE *out) {
+    const size_t known = block->names ? bli_log_servers_count(block->names) : 0;
+    const char *name = number < known ? bli_log_servers_name(block->names, number) : "";
     if (is_address(name))
         fprintf(out, "    server %s", name);
     else
@@ -145,11 +145,11 @@ static void print_server(const struct bal_nginx_block *block, uint32_t number, u
 }
 
 /* The module refuses weights where a policy does not look at them. */
-static void print_servers(const struct bal_nginx_block *block, FILE *out) {
+static void print_servers(const struct bli_nginx_block *block, FILE *out) {
     const bool weighted = bal_policy_flags(block->policy) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS);
     uint32_t number = 0;
     for (unsigned g = 0; g < block->servers->groups; g++) {
-        const struct bal_group *group = &block->servers->group[g];
+        const struct bli_group *group = &block->servers->group[g];
         for (uint32_t i = 0; i < group->count; i++)
             print_server(block, number++, weighted ? weight_of(block->servers, group->speed) : 1, out);
     }
@@ -158,7 +158,7 @@ static void print_servers(const struct bal_nginx_block *block, FILE *out) {
 /* ---- the block ---- */
 
 /* As long and as many as is usual for the module, or twice what was seen to be needed. */
-static void print_hold(const struct bal_nginx_block *block, FILE *out) {
+static void print_hold(const struct bli_nginx_block *block, FILE *out) {
     const double seconds = fmin(fmax(10, ceil(2 * fmax(block->longest, 0))), 3600);
     const double requests = fmin(fmax(1000, ceil(block->rate * seconds / 1000) * 1000), 1e6);
     fprintf(out, " hold=%.0f,%.0fs", requests, seconds);
@@ -172,11 +172,11 @@ static bool has_option(const char *options, const char *name) {
     return false;
 }
 
-bool bal_nginx_changes_one_line(const struct bal_nginx_block *block) {
+bool bli_nginx_changes_one_line(const struct bli_nginx_block *block) {
     return block->options && (!needs_classes(block) || has_option(block->options, "class="));
 }
 
-void bal_nginx_line(const struct bal_nginx_block *block, FILE *out) {
+void bli_nginx_line(const struct bli_nginx_block *block, FILE *out) {
     const char *options = block->options ? block->options : "";
     char policy[POLICY_TEXT];
     print_policy(block, policy);
@@ -191,17 +191,17 @@ void bal_nginx_line(const struct bal_nginx_block *block, FILE *out) {
     fputc(';', out);
 }
 
-void bal_nginx_block(const struct bal_nginx_block *block, FILE *out) {
+void bli_nginx_block(const struct bli_nginx_block *block, FILE *out) {
     const char *name = block->upstream && is_word(block->upstream) ? block->upstream : "fleet";
     if (needs_classes(block) && !is_known_class(block))
         print_map(block, out);
     fprintf(out, "upstream %s {\n    ", name);
-    bal_nginx_line(block, out);
+    bli_nginx_line(block, out);
     fputc('\n', out);
-    const char *words = bal_nginx_words(block->policy);
+    const char *words = bli_nginx_words(block->policy);
     if (words) /* nginx 1.22 needs less than 1 kB for a server */
         fprintf(out, "    # without the module: zone %s %uk;%s%s\n", name,
-                64 + bal_servers_count(block->servers), *words ? " " : "", words);
+                64 + bli_servers_count(block->servers), *words ? " " : "", words);
     print_servers(block, out);
     fputs("}\n", out);
 }

@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
-struct bal_nginx_block {
-    const struct bal_policy_spec *policy; /* one for which bal_nginx_can() */
-    const struct bal_servers *servers;
-    const struct bal_log_servers *names; /* addresses of the first of them; NULL: unknown */
+struct bli_nginx_block {
+    const struct bal_policy_spec *policy; /* one for which bli_nginx_can() */
+    const struct bli_servers *servers;
+    const struct bli_log_servers *names; /* addresses of the first of them; NULL: unknown */
     uint32_t slots;
     double mean;    /* service time in seconds: rates of policies are per service time, those in nginx are per
                        second */
@@ -26,15 +26,15 @@ struct bal_nginx_block {
 };
 
 /* Can the module run it in front of plain servers (without stations)? */
-bool bal_nginx_can(const struct bal_policy_spec *policy);
+bool bli_nginx_can(const struct bal_policy_spec *policy);
 
 /* The directive of plain nginx for a policy; NULL: none. "": without a directive, which is round robin. */
-const char *bal_nginx_words(const struct bal_policy_spec *policy);
+const char *bli_nginx_words(const struct bal_policy_spec *policy);
 
-void bal_nginx_block(const struct bal_nginx_block *block, FILE *out);
+void bli_nginx_block(const struct bli_nginx_block *block, FILE *out);
 /* The directive alone, without the line break: where options are known, and give the classes that the policy
  * needs, it is all that changes. */
-bool bal_nginx_changes_one_line(const struct bal_nginx_block *block);
-void bal_nginx_line(const struct bal_nginx_block *block, FILE *out);
+bool bli_nginx_changes_one_line(const struct bli_nginx_block *block);
+void bli_nginx_line(const struct bli_nginx_block *block, FILE *out);
 
 #endif

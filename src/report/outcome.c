@@ -21,8 +21,8 @@
 
 /* Calls row() for each cell in order. */
 struct walk {
-    struct bal_store *store;
-    const struct bal_experiment *e;
+    struct bli_store *store;
+    const struct bli_experiment *e;
     struct bal_error *err;
     void *into;
     bool seconds;
@@ -33,9 +33,9 @@ struct walk {
 
 struct outcome_row {
     size_t point, policy;
-    struct bal_case c;
-    struct bal_result result;
-    struct bal_theory_row theory_row;
+    struct bli_case c;
+    struct bli_result result;
+    struct bli_theory_row theory_row;
 };
 
 static enum bal_code for_each_row(struct walk *w,
@@ -44,9 +44,9 @@ static enum bal_code for_each_row(struct walk *w,
     for (size_t point = 0; !code && point < w->e->points; point++)
         for (size_t policy = 0; !code && policy < w->e->policies; policy++) {
             struct outcome_row row = {.point = point, .policy = policy};
-            bal_experiment_case(w->e, point, policy, &row.c);
-            row.theory_row = bal_theory_row_of(&row.c);
-            code = bal_store_result(w->store, w->e, point, policy, &row.result, w->err);
+            bli_experiment_case(w->e, point, policy, &row.c);
+            row.theory_row = bli_theory_row_of(&row.c);
+            code = bli_store_result(w->store, w->e, point, policy, &row.result, w->err);
             if (!code)
                 code = tell(w, &row);
         }
@@ -55,48 +55,48 @@ static enum bal_code for_each_row(struct walk *w,
 
 /* The quantity over that of the baseline; unknown where one of them grows without bound. *doubted: one of
  * them is; may be NULL. */
-static enum bal_code ratio_of(struct walk *w, const struct outcome_row *row, struct bal_quantity quantity,
-                              struct bal_estimate *ratio, bool *doubted) {
-    *ratio = (struct bal_estimate){NAN, NAN};
+static enum bal_code ratio_of(struct walk *w, const struct outcome_row *row, struct bli_quantity quantity,
+                              struct bli_estimate *ratio, bool *doubted) {
+    *ratio = (struct bli_estimate){NAN, NAN};
     if (row->result.replications == 0)
         return BAL_OK;
-    struct bal_result other;
-    enum bal_code code = bal_store_result(w->store, w->e, row->point, w->e->baseline, &other, w->err);
+    struct bli_result other;
+    enum bal_code code = bli_store_result(w->store, w->e, row->point, w->e->baseline, &other, w->err);
     if (doubted)
-        *doubted = (row->result.doubts | other.doubts) & BAL_DOUBTS_OF_VALUE;
-    const bool unstable = row->result.verdict == BAL_UNSTABLE || other.verdict == BAL_UNSTABLE;
-    if (code || other.replications == 0 || (unstable && bal_quantity_diverges(quantity)))
+        *doubted = (row->result.doubts | other.doubts) & BLI_DOUBTS_OF_VALUE;
+    const bool unstable = row->result.verdict == BLI_UNSTABLE || other.verdict == BLI_UNSTABLE;
+    if (code || other.replications == 0 || (unstable && bli_quantity_diverges(quantity)))
         return code;
-    return bal_store_ratio(w->store, w->e, row->point, row->policy, quantity, w->e->baseline, quantity, ratio,
+    return bli_store_ratio(w->store, w->e, row->point, row->policy, quantity, w->e->baseline, quantity, ratio,
                            w->err);
 }
 
 /* Is it shown, but none of the metrics that every trial has? */
-static bool is_extra(struct bal_quantity quantity) {
-    return quantity.quantile > 0 || quantity.metric == BAL_METRIC_COUNT;
+static bool is_extra(struct bli_quantity quantity) {
+    return quantity.quantile > 0 || quantity.metric == BLI_METRIC_COUNT;
 }
 
 /* The quantity itself; unknown where it grows without bound. */
-static enum bal_code value_of(struct walk *w, const struct outcome_row *row, struct bal_quantity quantity,
-                              struct bal_estimate *value) {
-    *value = (struct bal_estimate){NAN, NAN};
+static enum bal_code value_of(struct walk *w, const struct outcome_row *row, struct bli_quantity quantity,
+                              struct bli_estimate *value) {
+    *value = (struct bli_estimate){NAN, NAN};
     if (row->result.replications == 0 ||
-        (row->result.verdict == BAL_UNSTABLE && bal_quantity_diverges(quantity)))
+        (row->result.verdict == BLI_UNSTABLE && bli_quantity_diverges(quantity)))
         return BAL_OK;
-    return bal_store_quantity(w->store, w->e, row->point, row->policy, quantity, value, w->err);
+    return bli_store_quantity(w->store, w->e, row->point, row->policy, quantity, value, w->err);
 }
 
 /* The names of the settings that are swept, ended by NULL. */
 struct swept {
-    const char *name[BAL_AXES_MAX * BAL_AXIS_FIELDS_MAX + 1];
+    const char *name[BLI_AXES_MAX * BLI_AXIS_FIELDS_MAX + 1];
 };
 
-static struct swept swept_of(const struct bal_experiment *e) {
+static struct swept swept_of(const struct bli_experiment *e) {
     struct swept swept = {.name = {NULL}};
     size_t count = 0;
     for (size_t a = 0; a < e->axes; a++)
         for (unsigned f = 0; f < e->axis[a].fields; f++) {
-            const struct bal_field *setting = bal_setting_find(e->axis[a].field[f]);
+            const struct bli_field *setting = bli_setting_find(e->axis[a].field[f]);
             if (setting)
                 swept.name[count++] = setting->name;
         }
@@ -109,151 +109,151 @@ static struct swept swept_of(const struct bal_experiment *e) {
 static enum bal_code put_quantities(struct walk *w, const struct outcome_row *row, bool ratios) {
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < w->e->metrics; i++) {
-        const struct bal_quantity quantity = w->e->metric[i];
-        char text[BAL_QUANTITY_TEXT], name[BAL_QUANTITY_TEXT + 8];
-        struct bal_estimate value;
+        const struct bli_quantity quantity = w->e->metric[i];
+        char text[BLI_QUANTITY_TEXT], name[BLI_QUANTITY_TEXT + 8];
+        struct bli_estimate value;
         if (!ratios && !is_extra(quantity))
             continue;
         code = ratios ? ratio_of(w, row, quantity, &value, NULL) : value_of(w, row, quantity, &value);
-        snprintf(name, sizeof name, "%s%s", ratios ? "ratio." : "", bal_quantity_text(quantity, text));
+        snprintf(name, sizeof name, "%s%s", ratios ? "ratio." : "", bli_quantity_text(quantity, text));
         if (!code)
-            bal_row_estimate(w->into, name, value);
+            bli_row_estimate(w->into, name, value);
     }
     return code;
 }
 
 static enum bal_code csv_row(struct walk *w, const struct outcome_row *row) {
-    const struct bal_experiment *e = w->e;
-    struct bal_rows *rows = w->into;
-    size_t index[BAL_AXES_MAX];
-    struct bal_draft draft;
+    const struct bli_experiment *e = w->e;
+    struct bli_rows *rows = w->into;
+    size_t index[BLI_AXES_MAX];
+    struct bli_draft draft;
     enum bal_code code;
-    bal_experiment_coordinates(e, row->point, index);
-    bal_plan_point(e, row->point, &draft);
+    bli_experiment_coordinates(e, row->point, index);
+    bli_plan_point(e, row->point, &draft);
     do {
-        bal_row_begin(rows);
+        bli_row_begin(rows);
         for (size_t a = 0; a < e->axes; a++)
-            bal_row_text(rows, e->axis[a].name, e->axis[a].value[index[a]].text[0]);
-        bal_row_text(rows, "label", e->policy[row->policy].label);
-        bal_row_count(rows, "seed", row->c.run.seed);
-        bal_comparison_put(rows, &row->c, &row->result, &row->theory_row);
+            bli_row_text(rows, e->axis[a].name, e->axis[a].value[index[a]].text[0]);
+        bli_row_text(rows, "label", e->policy[row->policy].label);
+        bli_row_count(rows, "seed", row->c.run.seed);
+        bli_comparison_put(rows, &row->c, &row->result, &row->theory_row);
         code = put_quantities(w, row, false);
         if (!code)
             code = put_quantities(w, row, true);
         if (!code && w->seconds)
-            bal_row_number(rows, "seconds", row->result.seconds);
-    } while (!code && bal_row_end(rows, &draft));
+            bli_row_number(rows, "seconds", row->result.seconds);
+    } while (!code && bli_row_end(rows, &draft));
     return code;
 }
 
-enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experiment *experiment, bool seconds,
+enum bal_code bli_outcome_csv(struct bli_store *store, const struct bli_experiment *experiment, bool seconds,
                               FILE *out, struct bal_error *err) {
-    struct bal_rows rows = {.csv = out};
+    struct bli_rows rows = {.csv = out};
     struct walk w = {.store = store, .e = experiment, .err = err, .into = &rows, .seconds = seconds};
     return for_each_row(&w, csv_row);
 }
 
 /* ---- JSON ---- */
 
-static void json_experiment(struct json *json, const struct bal_experiment *e) {
-    bal_json_open(json, "experiment", '{');
-    bal_json_text(json, "name", e->name);
-    bal_json_text(json, "title", e->title);
+static void json_experiment(struct json *json, const struct bli_experiment *e) {
+    bli_json_open(json, "experiment", '{');
+    bli_json_text(json, "name", e->name);
+    bli_json_text(json, "title", e->title);
     if (e->paper)
-        bal_json_text(json, "paper", e->paper);
-    bal_json_text(json, "mode", bal_mode_text(e->mode));
-    bal_json_count(json, "seed", e->seed);
-    bal_json_text(json, "baseline", e->policy[e->baseline].label);
-    bal_json_open_line(json, "axes", '[');
+        bli_json_text(json, "paper", e->paper);
+    bli_json_text(json, "mode", bli_mode_text(e->mode));
+    bli_json_count(json, "seed", e->seed);
+    bli_json_text(json, "baseline", e->policy[e->baseline].label);
+    bli_json_open_line(json, "axes", '[');
     for (size_t a = 0; a < e->axes; a++)
-        bal_json_text(json, NULL, e->axis[a].name);
-    bal_json_close(json, ']');
+        bli_json_text(json, NULL, e->axis[a].name);
+    bli_json_close(json, ']');
     const struct swept swept = swept_of(e);
-    bal_head_json(json, &e->own->base, swept.name);
-    bal_json_close(json, '}');
+    bli_head_json(json, &e->own->base, swept.name);
+    bli_json_close(json, '}');
 }
 
 /* Also the quantities of the experiment that are none of the metrics that every trial has. */
 static enum bal_code json_metrics(struct walk *w, const struct outcome_row *row) {
     struct json *json = w->into;
-    bal_json_open(json, "metrics", '{');
-    bal_comparison_json_metrics(json, &row->result);
+    bli_json_open(json, "metrics", '{');
+    bli_comparison_json_metrics(json, &row->result);
     for (size_t i = 0; i < w->e->metrics; i++) {
-        struct bal_estimate value;
-        char text[BAL_QUANTITY_TEXT];
+        struct bli_estimate value;
+        char text[BLI_QUANTITY_TEXT];
         if (!is_extra(w->e->metric[i]))
             continue;
         const enum bal_code code = value_of(w, row, w->e->metric[i], &value);
         if (code)
             return code;
-        bal_json_interval(json, bal_quantity_text(w->e->metric[i], text), value);
+        bli_json_interval(json, bli_quantity_text(w->e->metric[i], text), value);
     }
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
     return BAL_OK;
 }
 
 static enum bal_code json_ratio(struct walk *w, const struct outcome_row *row) {
     struct json *json = w->into;
-    bal_json_open_line(json, "ratio", '{');
+    bli_json_open_line(json, "ratio", '{');
     for (size_t i = 0; i < w->e->metrics; i++) {
-        struct bal_estimate ratio;
-        char text[BAL_QUANTITY_TEXT];
+        struct bli_estimate ratio;
+        char text[BLI_QUANTITY_TEXT];
         const enum bal_code code = ratio_of(w, row, w->e->metric[i], &ratio, NULL);
         if (code)
             return code;
-        bal_json_interval(json, bal_quantity_text(w->e->metric[i], text), ratio);
+        bli_json_interval(json, bli_quantity_text(w->e->metric[i], text), ratio);
     }
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
     return BAL_OK;
 }
 
 static enum bal_code json_row(struct walk *w, const struct outcome_row *row) {
-    const struct bal_experiment *e = w->e;
+    const struct bli_experiment *e = w->e;
     struct json *json = w->into;
-    size_t index[BAL_AXES_MAX];
-    bal_experiment_coordinates(e, row->point, index);
-    bal_json_open(json, NULL, '{');
-    bal_json_open_line(json, "point", '{');
+    size_t index[BLI_AXES_MAX];
+    bli_experiment_coordinates(e, row->point, index);
+    bli_json_open(json, NULL, '{');
+    bli_json_open_line(json, "point", '{');
     for (size_t a = 0; a < e->axes; a++) {
-        const struct bal_sweep_value *value = &e->axis[a].value[index[a]];
+        const struct bli_sweep_value *value = &e->axis[a].value[index[a]];
         if (isnan(value->number))
-            bal_json_text(json, e->axis[a].name, value->text[0]);
+            bli_json_text(json, e->axis[a].name, value->text[0]);
         else
-            bal_json_number(json, e->axis[a].name, value->number);
+            bli_json_number(json, e->axis[a].name, value->number);
     }
-    bal_json_close(json, '}');
-    bal_json_text(json, "label", e->policy[row->policy].label);
-    bal_json_count(json, "seed", row->c.run.seed);
-    bal_comparison_json_fields(json, &row->c, &row->result, &row->theory_row);
+    bli_json_close(json, '}');
+    bli_json_text(json, "label", e->policy[row->policy].label);
+    bli_json_count(json, "seed", row->c.run.seed);
+    bli_comparison_json_fields(json, &row->c, &row->result, &row->theory_row);
     enum bal_code code = json_metrics(w, row);
     if (!code)
         code = json_ratio(w, row);
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
     return code;
 }
 
-static void json_claims(struct walk *w, const struct bal_judged *judged) {
-    for (int group = 0; group < BAL_GROUPS; group++) {
-        bal_json_open(w->into, bal_claim_group_names[group], '[');
-        bal_judgements_json(w->into, w->e, judged, (enum bal_claim_group)group);
-        bal_json_close(w->into, ']');
+static void json_claims(struct walk *w, const struct bli_judged *judged) {
+    for (int group = 0; group < BLI_GROUPS; group++) {
+        bli_json_open(w->into, bli_claim_group_names[group], '[');
+        bli_judgements_json(w->into, w->e, judged, (enum bli_claim_group)group);
+        bli_json_close(w->into, ']');
     }
 }
 
-enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experiment *experiment,
-                               const struct bal_judged *judged, FILE *out, struct bal_error *err) {
+enum bal_code bli_outcome_json(struct bli_store *store, const struct bli_experiment *experiment,
+                               const struct bli_judged *judged, FILE *out, struct bal_error *err) {
     struct json json;
     struct walk w = {.store = store, .e = experiment, .err = err, .into = &json};
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "version", BALLAST_VERSION);
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_text(&json, "version", BALLAST_VERSION);
     json_experiment(&json, experiment);
-    bal_json_open(&json, "results", '[');
+    bli_json_open(&json, "results", '[');
     enum bal_code code = for_each_row(&w, json_row);
-    bal_json_close(&json, ']');
+    bli_json_close(&json, ']');
     if (!code)
         json_claims(&w, judged);
-    bal_json_close(&json, '}');
+    bli_json_close(&json, '}');
     return code;
 }
 
@@ -268,44 +268,44 @@ static int decimals_of(double half, double value) {
     return decimals < 0 ? 0 : decimals > 6 ? 6 : decimals;
 }
 
-static void add_estimate(struct table *table, struct bal_estimate estimate) {
+static void add_estimate(struct table *table, struct bli_estimate estimate) {
     const int decimals = decimals_of(estimate.half_width, estimate.mean);
     if (isnan(estimate.mean))
-        bal_table_add(table, "%s", "");
+        bli_table_add(table, "%s", "");
     else if (isnan(estimate.half_width) || estimate.half_width == 0)
-        bal_table_add(table, "%.4g", estimate.mean);
+        bli_table_add(table, "%.4g", estimate.mean);
     else
-        bal_table_add(table, "%.*f \u00b1 %.*f", decimals, estimate.mean, decimals, estimate.half_width);
+        bli_table_add(table, "%.*f \u00b1 %.*f", decimals, estimate.mean, decimals, estimate.half_width);
 }
 
 /* "-12.0 ± 1.1 %", "-12.0 ± 1.1 % !" */
-static void add_difference(struct table *table, struct bal_estimate ratio, bool baseline, bool doubted) {
+static void add_difference(struct table *table, struct bli_estimate ratio, bool baseline, bool doubted) {
     if (baseline) {
-        bal_table_add(table, "%s", "");
+        bli_table_add(table, "%s", "");
         return;
     }
     const double half = 100 * ratio.half_width, exact = 100 * (ratio.mean - 1);
     const int decimals = decimals_of(half, exact);
-    const double percent = bal_shown(exact, isnan(half) ? 9 : decimals);
+    const double percent = bli_shown(exact, isnan(half) ? 9 : decimals);
     if (isnan(percent))
-        bal_table_add(table, "%s", "");
+        bli_table_add(table, "%s", "");
     else if (isnan(half))
-        bal_table_add(table, "%+.3g %%%s", percent, doubted ? " !" : "");
+        bli_table_add(table, "%+.3g %%%s", percent, doubted ? " !" : "");
     else
-        bal_table_add(table, "%+.*f \u00b1 %.*f %%%s", decimals, percent, decimals, half,
+        bli_table_add(table, "%+.*f \u00b1 %.*f %%%s", decimals, percent, decimals, half,
                       doubted ? " !" : "");
 }
 
-static enum bal_code add_metric(struct walk *w, const struct outcome_row *row, struct bal_quantity quantity) {
+static enum bal_code add_metric(struct walk *w, const struct outcome_row *row, struct bli_quantity quantity) {
     struct table *table = w->into;
-    const struct bal_result *result = &row->result;
-    struct bal_estimate estimate = {NAN, NAN};
+    const struct bli_result *result = &row->result;
+    struct bli_estimate estimate = {NAN, NAN};
     if (result->replications == 0) {
-        bal_table_add(table, "-");
+        bli_table_add(table, "-");
         return BAL_OK;
     }
-    if (result->verdict == BAL_UNSTABLE && bal_quantity_diverges(quantity)) {
-        bal_table_add(table, "unstable");
+    if (result->verdict == BLI_UNSTABLE && bli_quantity_diverges(quantity)) {
+        bli_table_add(table, "unstable");
         return BAL_OK;
     }
     const enum bal_code code = value_of(w, row, quantity, &estimate);
@@ -316,40 +316,40 @@ static enum bal_code add_metric(struct walk *w, const struct outcome_row *row, s
 
 /* A coordinate is written where it changes. */
 static void add_coordinates(struct walk *w, const struct outcome_row *row) {
-    const struct bal_experiment *e = w->e;
-    size_t index[BAL_AXES_MAX], before[BAL_AXES_MAX];
-    bal_experiment_coordinates(e, row->point, index);
+    const struct bli_experiment *e = w->e;
+    size_t index[BLI_AXES_MAX], before[BLI_AXES_MAX];
+    bli_experiment_coordinates(e, row->point, index);
     bool changed = row->point == 0;
     if (!changed)
-        bal_experiment_coordinates(e, row->point - 1, before);
+        bli_experiment_coordinates(e, row->point - 1, before);
     for (size_t a = 0; a < e->axes; a++) {
         changed = changed || index[a] != before[a];
-        bal_table_add(w->into, "%s", changed && row->policy == 0 ? e->axis[a].value[index[a]].label : "");
+        bli_table_add(w->into, "%s", changed && row->policy == 0 ? e->axis[a].value[index[a]].label : "");
     }
 }
 
 /* "random at load=0.9" */
-static void cell_text(const struct bal_experiment *e, const struct outcome_row *row, char text[100]) {
+static void cell_text(const struct bli_experiment *e, const struct outcome_row *row, char text[100]) {
     char point[80];
-    bal_experiment_point_text(e, row->point, point, sizeof point);
+    bli_experiment_point_text(e, row->point, point, sizeof point);
     snprintf(text, 100, "%s%s%s", e->policy[row->policy].label, *point ? " at " : "", point);
 }
 
 static enum bal_code text_row(struct walk *w, const struct outcome_row *row) {
-    const struct bal_experiment *e = w->e;
+    const struct bli_experiment *e = w->e;
     struct table *table = w->into;
     add_coordinates(w, row);
     w->outlasted = w->outlasted || row->result.outlasted;
     char where[100];
     cell_text(e, row, where);
-    const char *sizes = bal_sizes_mark(row->c.policy.policy);
+    const char *sizes = bli_sizes_mark(row->c.policy.policy);
     w->sizes = w->sizes || *sizes;
-    bal_table_add(table, "%s%s%s", e->policy[row->policy].label, sizes,
-                  bal_doubt_add(&w->notes, where, &row->c, &row->result));
+    bli_table_add(table, "%s%s%s", e->policy[row->policy].label, sizes,
+                  bli_doubt_add(&w->notes, where, &row->c, &row->result));
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < e->metrics; i++)
         code = add_metric(w, row, e->metric[i]);
-    struct bal_estimate ratio = {NAN, NAN};
+    struct bli_estimate ratio = {NAN, NAN};
     if (!code && e->policies > 1) {
         bool doubted = false;
         code = ratio_of(w, row, e->metric[0], &ratio, &doubted);
@@ -359,20 +359,20 @@ static enum bal_code text_row(struct walk *w, const struct outcome_row *row) {
 }
 
 /* A label of a policy in a head; an axis or metric by its name. */
-static void text_head(const struct bal_experiment *e, struct table *table) {
+static void text_head(const struct bli_experiment *e, struct table *table) {
     for (size_t a = 0; a < e->axes; a++)
-        bal_table_add(table, "%s", e->axis[a].label);
-    bal_table_add(table, "policy");
+        bli_table_add(table, "%s", e->axis[a].label);
+    bli_table_add(table, "policy");
     for (size_t i = 0; i < e->metrics; i++) {
-        char text[BAL_QUANTITY_TEXT];
-        bal_table_add(table, "%s", bal_quantity_text(e->metric[i], text));
+        char text[BLI_QUANTITY_TEXT];
+        bli_table_add(table, "%s", bli_quantity_text(e->metric[i], text));
     }
     if (e->policies > 1)
-        bal_table_add(table, "vs %s", e->policy[e->baseline].label);
+        bli_table_add(table, "vs %s", e->policy[e->baseline].label);
 }
 
-static enum bal_code text_results(struct bal_store *store, const struct bal_experiment *e,
-                                  enum bal_table_style style, FILE *out, struct bal_error *err) {
+static enum bal_code text_results(struct bli_store *store, const struct bli_experiment *e,
+                                  enum bli_table_style style, FILE *out, struct bal_error *err) {
     const size_t columns = e->axes + 1 + e->metrics + (e->policies > 1);
     char *align = malloc(columns + 1);
     if (!align)
@@ -381,56 +381,56 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
     memset(align + e->axes, 'l', 1);
     align[columns] = 0;
     struct table table;
-    bal_table_init(&table, (unsigned)columns);
+    bli_table_init(&table, (unsigned)columns);
     text_head(e, &table);
     struct walk w = {.store = store, .e = e, .err = err, .into = &table};
     const enum bal_code code = for_each_row(&w, text_row);
     if (!code)
-        bal_table_print(&table, align, style, out);
+        bli_table_print(&table, align, style, out);
     if (!code && e->policies > 1) {
-        char text[BAL_QUANTITY_TEXT];
+        char text[BLI_QUANTITY_TEXT];
         const char *label = e->policy[e->baseline].label;
         fprintf(out, "\nvs %s: %s compared with that of %s on the same arrivals\n", label,
-                bal_quantity_text(e->metric[0], text), label);
+                bli_quantity_text(e->metric[0], text), label);
     }
     if (!code && w.sizes)
-        fputs("\n" BAL_SIZES_NOTE "\n", out);
-    if (!code && bal_doubt_any(&w.notes)) {
+        fputs("\n" BLI_SIZES_NOTE "\n", out);
+    if (!code && bli_doubt_any(&w.notes)) {
         fputc('\n', out);
-        bal_doubt_print(&w.notes, BAL_REMEDY_FILE, out);
+        bli_doubt_print(&w.notes, BLI_REMEDY_FILE, out);
     }
     if (!code && w.outlasted)
-        fprintf(out, "\n%s\n", bal_outlasted_text);
-    bal_table_fini(&table);
+        fprintf(out, "\n%s\n", bli_outlasted_text);
+    bli_table_fini(&table);
     free(align);
     return code;
 }
 
-static void text_claims(const struct bal_experiment *e, const struct bal_judged *judged, FILE *out) {
+static void text_claims(const struct bli_experiment *e, const struct bli_judged *judged, FILE *out) {
     if (e->claims == 0)
         return;
-    struct bal_tally tally = {0};
-    bal_tally_add(&tally, e, judged);
-    for (int group = 0; group < BAL_GROUPS; group++)
-        bal_judgements_text(e, judged, (enum bal_claim_group)group, out);
+    struct bli_tally tally = {0};
+    bli_tally_add(&tally, e, judged);
+    for (int group = 0; group < BLI_GROUPS; group++)
+        bli_judgements_text(e, judged, (enum bli_claim_group)group, out);
     fputc('\n', out);
-    bal_tally_print(&tally, out);
+    bli_tally_print(&tally, out);
 }
 
 /* The title, and what is the same at every point. */
-static void print_head(const struct bal_experiment *e, FILE *out) {
+static void print_head(const struct bli_experiment *e, FILE *out) {
     const struct swept swept = swept_of(e);
-    struct bal_head head = {.used = 0};
-    bal_head_add_settings(&head, &e->own->base, true, swept.name);
-    bal_head_add_settings(&head, &e->own->base, false, swept.name);
-    bal_head_add(&head, "%sseed" BAL_TABLE_JOIN "%" PRIu64, head.used ? ", " : "", e->seed);
+    struct bli_head head = {.used = 0};
+    bli_head_add_settings(&head, &e->own->base, true, swept.name);
+    bli_head_add_settings(&head, &e->own->base, false, swept.name);
+    bli_head_add(&head, "%sseed" BLI_TABLE_JOIN "%" PRIu64, head.used ? ", " : "", e->seed);
     fprintf(out, "%s\n", e->title);
-    bal_head_print(&head, out);
+    bli_head_print(&head, out);
     fputc('\n', out);
 }
 
-enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment,
-                               const struct bal_judged *judged, enum bal_table_style style, FILE *out,
+enum bal_code bli_outcome_text(struct bli_store *store, const struct bli_experiment *experiment,
+                               const struct bli_judged *judged, enum bli_table_style style, FILE *out,
                                struct bal_error *err) {
     print_head(experiment, out);
     const enum bal_code code = text_results(store, experiment, style, out, err);

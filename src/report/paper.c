@@ -69,7 +69,7 @@ static char *find_directory(const char *directory, const char *const *name) {
     return found;
 }
 
-enum bal_code bal_papers_directory(char **directory, struct bal_error *err) {
+enum bal_code bli_papers_directory(char **directory, struct bal_error *err) {
     const char *given = getenv("BALLAST_PAPERS");
     if (given && *given) {
         if (!is_directory(given))
@@ -154,7 +154,7 @@ static char *read_line(FILE *file) {
     return line;
 }
 
-static enum bal_code read_heading(struct bal_paper *paper, struct bal_error *err) {
+static enum bal_code read_heading(struct bli_paper *paper, struct bal_error *err) {
     char *path = join_path(paper->directory, "paper.txt");
     FILE *file = path ? fopen(path, "r") : NULL;
     if (!file) {
@@ -183,23 +183,23 @@ static char *name_of(const char *directory) {
     return strndup(directory + begin, end - begin);
 }
 
-enum bal_code bal_paper_init(struct bal_paper *paper, const char *directory, struct bal_error *err) {
-    *paper = (struct bal_paper){.name = name_of(directory), .directory = strdup(directory)};
+enum bal_code bli_paper_init(struct bli_paper *paper, const char *directory, struct bal_error *err) {
+    *paper = (struct bli_paper){.name = name_of(directory), .directory = strdup(directory)};
     enum bal_code code = paper->name && paper->directory ? read_heading(paper, err) : no_memory(err);
     if (!code)
         code = list_directory(directory, ".yaml", &paper->experiment, &paper->experiments, err);
     if (code)
-        bal_paper_fini(paper);
+        bli_paper_fini(paper);
     return code;
 }
 
-void bal_paper_fini(struct bal_paper *paper) {
+void bli_paper_fini(struct bli_paper *paper) {
     free(paper->name);
     free(paper->directory);
     free(paper->title);
     free(paper->source);
     free_list(paper->experiment, paper->experiments);
-    *paper = (struct bal_paper){0};
+    *paper = (struct bli_paper){0};
 }
 
 /* ---- reading all ---- */
@@ -211,8 +211,8 @@ static bool is_paper(const char *directory) {
     return there;
 }
 
-enum bal_code bal_papers_init(struct bal_papers *papers, const char *directory, struct bal_error *err) {
-    *papers = (struct bal_papers){0};
+enum bal_code bli_papers_init(struct bli_papers *papers, const char *directory, struct bal_error *err) {
+    *papers = (struct bli_papers){0};
     char **entry = NULL;
     size_t entries = 0;
     enum bal_code code = list_directory(directory, "", &entry, &entries, err);
@@ -222,18 +222,18 @@ enum bal_code bal_papers_init(struct bal_papers *papers, const char *directory, 
     for (size_t i = 0; i < entries && !code; i++) {
         if (!is_paper(entry[i]))
             continue;
-        code = bal_paper_init(&papers->paper[papers->count], entry[i], err);
+        code = bli_paper_init(&papers->paper[papers->count], entry[i], err);
         papers->count += !code;
     }
     free_list(entry, entries);
     if (code)
-        bal_papers_fini(papers);
+        bli_papers_fini(papers);
     return code;
 }
 
-void bal_papers_fini(struct bal_papers *papers) {
+void bli_papers_fini(struct bli_papers *papers) {
     for (size_t i = 0; i < papers->count; i++)
-        bal_paper_fini(&papers->paper[i]);
+        bli_paper_fini(&papers->paper[i]);
     free(papers->paper);
-    *papers = (struct bal_papers){0};
+    *papers = (struct bli_papers){0};
 }

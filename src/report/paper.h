@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-struct bal_paper {
+struct bli_paper {
     char *name;
     char *directory;
     char *title, *source;
@@ -19,22 +19,22 @@ struct bal_paper {
     char **experiment; /* paths, in the order of their names */
 };
 
-struct bal_papers {
+struct bli_papers {
     size_t count;
-    struct bal_paper *paper; /* in the order of their names */
+    struct bli_paper *paper; /* in the order of their names */
 };
 
 /* Reads all papers in a directory. A directory without a paper.txt is not a paper and is skipped. */
-enum bal_code bal_papers_init(struct bal_papers *papers, const char *directory, struct bal_error *err);
-void bal_papers_fini(struct bal_papers *papers);
+enum bal_code bli_papers_init(struct bli_papers *papers, const char *directory, struct bal_error *err);
+void bli_papers_fini(struct bli_papers *papers);
 
 /* Reads one. */
-enum bal_code bal_paper_init(struct bal_paper *paper, const char *directory, struct bal_error *err);
-void bal_paper_fini(struct bal_paper *paper);
+enum bal_code bli_paper_init(struct bli_paper *paper, const char *directory, struct bal_error *err);
+void bli_paper_fini(struct bli_paper *paper);
 
 /* Where papers are: the directory that $BALLAST_PAPERS names; without it `share/ballast/papers` of the place
  * where the program is installed, or `papers` of the source tree whose build directory it is in. The caller
  * frees *directory. */
-enum bal_code bal_papers_directory(char **directory, struct bal_error *err);
+enum bal_code bli_papers_directory(char **directory, struct bal_error *err);
 
 #endif

@@ -6,15 +6,15 @@
 #include "report/judgements.h"
 #include "report/paper_work.h"
 
-void bal_papers_text(const struct bal_papers *papers, FILE *out);
-void bal_papers_json(const struct bal_papers *papers, FILE *out);
+void bli_papers_text(const struct bli_papers *papers, FILE *out);
+void bli_papers_json(const struct bli_papers *papers, FILE *out);
 
 /* drawn: there are figures. */
-void bal_paper_text(const struct bal_paper_work *work, bool drawn, FILE *out);
-void bal_paper_json(const struct bal_paper_work *work, FILE *out);
-void bal_paper_csv(const struct bal_paper_work *work, FILE *out);
-void bal_paper_markdown(const struct bal_paper_work *work, FILE *out);
+void bli_paper_text(const struct bli_paper_work *work, bool drawn, FILE *out);
+void bli_paper_json(const struct bli_paper_work *work, FILE *out);
+void bli_paper_csv(const struct bli_paper_work *work, FILE *out);
+void bli_paper_markdown(const struct bli_paper_work *work, FILE *out);
 
-struct bal_tally bal_paper_tally(const struct bal_paper_work *work);
+struct bli_tally bli_paper_tally(const struct bli_paper_work *work);
 
 #endif

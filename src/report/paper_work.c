@@ -15,31 +15,31 @@ static enum bal_code no_memory(struct bal_error *err) {
     return bal_fail(err, BAL_E_MEMORY, "not enough memory");
 }
 
-void bal_paper_work_fini(struct bal_paper_work *work) {
+void bli_paper_work_fini(struct bli_paper_work *work) {
     for (size_t i = 0; i < work->count; i++) {
-        bal_experiment_free(work->experiment[i]);
+        bli_experiment_free(work->experiment[i]);
         free(work->judged[i]);
     }
     free(work->experiment);
     free(work->judged);
     free(work->only);
     free(work->directory);
-    bal_store_close(work->store);
-    bal_paper_fini(&work->paper);
+    bli_store_close(work->store);
+    bli_paper_fini(&work->paper);
 }
 
 /* A name is looked up among the papers; what has a slash is a directory. */
-static enum bal_code find_paper(const char *name, struct bal_paper *paper, struct bal_error *err) {
+static enum bal_code find_paper(const char *name, struct bli_paper *paper, struct bal_error *err) {
     char *directory = NULL, *path = NULL;
     enum bal_code code = BAL_OK;
     if (strchr(name, '/'))
         path = strdup(name);
     else
-        code = bal_papers_directory(&directory, err);
+        code = bli_papers_directory(&directory, err);
     if (!code && directory && asprintf(&path, "%s/%s", directory, name) < 0)
         path = NULL;
     if (!code)
-        code = path ? bal_paper_init(paper, path, err) : no_memory(err);
+        code = path ? bli_paper_init(paper, path, err) : no_memory(err);
     free(directory);
     free(path);
     return code;
@@ -60,7 +60,7 @@ static bool same_figure(const char *wanted, const char *name) {
 }
 
 /* Is the experiment wanted, and is it one of its figures alone? */
-static bool is_wanted(const struct bal_experiment *e, const char *figure, const char **only) {
+static bool is_wanted(const struct bli_experiment *e, const char *figure, const char **only) {
     *only = NULL;
     if (!figure || same_figure(figure, e->name))
         return true;
@@ -72,9 +72,9 @@ static bool is_wanted(const struct bal_experiment *e, const char *figure, const 
     return false;
 }
 
-static enum bal_code read_experiments(struct bal_paper_work *work, const char *figure,
+static enum bal_code read_experiments(struct bli_paper_work *work, const char *figure,
                                       struct bal_error *err) {
-    const struct bal_paper *paper = &work->paper;
+    const struct bli_paper *paper = &work->paper;
     work->experiment = calloc(paper->experiments + 1, sizeof(*work->experiment));
     work->judged = calloc(paper->experiments + 1, sizeof(*work->judged));
     work->only = calloc(paper->experiments + 1, sizeof(*work->only));
@@ -83,8 +83,8 @@ static enum bal_code read_experiments(struct bal_paper_work *work, const char *f
     char names[400] = "";
     size_t used = 0;
     for (size_t i = 0; i < paper->experiments; i++) {
-        struct bal_experiment *e;
-        const enum bal_code code = bal_experiment_read(paper->experiment[i], work->mode, &e, err);
+        struct bli_experiment *e;
+        const enum bal_code code = bli_experiment_read(paper->experiment[i], work->mode, &e, err);
         if (code)
             return code;
         if (used < sizeof names)
@@ -92,7 +92,7 @@ static enum bal_code read_experiments(struct bal_paper_work *work, const char *f
         if (is_wanted(e, figure, &work->only[work->count]))
             work->experiment[work->count++] = e;
         else
-            bal_experiment_free(e);
+            bli_experiment_free(e);
     }
     if (work->count == 0 && figure)
         return bal_fail(err, BAL_E_UNKNOWN,
@@ -107,12 +107,12 @@ static enum bal_code read_experiments(struct bal_paper_work *work, const char *f
 /* ---- what is made ---- */
 
 /* The path of a file in the directory; the caller frees it. NULL: no memory. */
-static char *path_in(const struct bal_paper_work *work, const char *file) {
+static char *path_in(const struct bli_paper_work *work, const char *file) {
     char *path;
     return asprintf(&path, "%s/%s", work->directory, file) < 0 ? NULL : path;
 }
 
-static enum bal_code open_store(struct bal_paper_work *work, const char *output, struct bal_error *err) {
+static enum bal_code open_store(struct bli_paper_work *work, const char *output, struct bal_error *err) {
     static const char *const suffix[] = {"", "-quick", "-full"};
     const int length = output ? asprintf(&work->directory, "%s", output)
                               : asprintf(&work->directory, "%s%s", work->paper.name, suffix[work->mode]);
@@ -125,14 +125,14 @@ static enum bal_code open_store(struct bal_paper_work *work, const char *output,
                         work->directory, strerror(errno));
     char *path = path_in(work, "results.db");
     const enum bal_code code =
-        path ? bal_store_open(path, BAL_STORE_WRITE, &work->store, err) : no_memory(err);
+        path ? bli_store_open(path, BLI_STORE_WRITE, &work->store, err) : no_memory(err);
     free(path);
     return code;
 }
 
-enum bal_code bal_paper_work_init(struct bal_paper_work *work, const char *name, enum bal_mode mode,
+enum bal_code bli_paper_work_init(struct bli_paper_work *work, const char *name, enum bli_mode mode,
                                   const char *figure, const char *output, struct bal_error *err) {
-    *work = (struct bal_paper_work){.mode = mode};
+    *work = (struct bli_paper_work){.mode = mode};
     enum bal_code code = find_paper(name, &work->paper, err);
     if (code)
         return code;
@@ -140,17 +140,17 @@ enum bal_code bal_paper_work_init(struct bal_paper_work *work, const char *name,
     if (!code)
         code = open_store(work, output, err);
     if (code)
-        bal_paper_work_fini(work);
+        bli_paper_work_fini(work);
     return code;
 }
 
-static enum bal_code add_cost(const struct bal_paper_work *work, const struct bal_experiment *e,
-                              struct bal_paper_cost *cost, struct bal_error *err) {
+static enum bal_code add_cost(const struct bli_paper_work *work, const struct bli_experiment *e,
+                              struct bli_paper_cost *cost, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (size_t point = 0; point < e->points && !code; point++)
         for (size_t policy = 0; policy < e->policies && !code; policy++) {
-            struct bal_result result;
-            code = bal_store_result(work->store, e, point, policy, &result, err);
+            struct bli_result result;
+            code = bli_store_result(work->store, e, point, policy, &result, err);
             if (code || result.replications == 0)
                 continue;
             cost->trials += result.replications;
@@ -160,8 +160,8 @@ static enum bal_code add_cost(const struct bal_paper_work *work, const struct ba
 }
 
 /* The latest end of a run in this mode; days in this form are ordered as texts are. */
-static void find_day(const struct bal_paper_work *work, const struct bal_store_run *run, size_t count,
-                     struct bal_paper_cost *cost) {
+static void find_day(const struct bli_paper_work *work, const struct bli_store_run *run, size_t count,
+                     struct bli_paper_cost *cost) {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < work->count; k++)
             if (run[i].mode == work->mode && run[i].ended &&
@@ -170,12 +170,12 @@ static void find_day(const struct bal_paper_work *work, const struct bal_store_r
                 snprintf(cost->day, sizeof cost->day, "%.10s", run[i].ended);
 }
 
-enum bal_code bal_paper_work_cost(const struct bal_paper_work *work, struct bal_paper_cost *cost,
+enum bal_code bli_paper_work_cost(const struct bli_paper_work *work, struct bli_paper_cost *cost,
                                   struct bal_error *err) {
-    struct bal_store_run *runs;
+    struct bli_store_run *runs;
     size_t count;
-    *cost = (struct bal_paper_cost){0};
-    enum bal_code code = bal_store_runs(work->store, &runs, &count, err);
+    *cost = (struct bli_paper_cost){0};
+    enum bal_code code = bli_store_runs(work->store, &runs, &count, err);
     if (code)
         return code;
     find_day(work, runs, count, cost);
@@ -185,35 +185,35 @@ enum bal_code bal_paper_work_cost(const struct bal_paper_work *work, struct bal_
     return code;
 }
 
-enum bal_code bal_paper_work_judge(struct bal_paper_work *work, struct bal_error *err) {
+enum bal_code bli_paper_work_judge(struct bli_paper_work *work, struct bal_error *err) {
     for (size_t i = 0; i < work->count; i++) {
         const enum bal_code code =
-            bal_judgements_new(work->store, work->experiment[i], &work->judged[i], err);
+            bli_judgements_new(work->store, work->experiment[i], &work->judged[i], err);
         if (code)
             return code;
     }
     return BAL_OK;
 }
 
-enum bal_code bal_paper_work_draw(const struct bal_paper_work *work, struct bal_error *err) {
+enum bal_code bli_paper_work_draw(const struct bli_paper_work *work, struct bal_error *err) {
     for (size_t i = 0; i < work->count; i++) {
-        const struct bal_chart_files files = {
+        const struct bli_chart_files files = {
             .directory = work->directory,
-            .formats = BAL_CHART_FORMATS,
+            .formats = BLI_CHART_FORMATS,
             .only = work->only[i],
         };
-        const enum bal_code code = bal_chart_write(work->store, work->experiment[i], &files, err);
+        const enum bal_code code = bli_chart_write(work->store, work->experiment[i], &files, err);
         if (code)
             return code;
     }
     return BAL_OK;
 }
 
-enum bal_code bal_paper_work_page(const struct bal_paper_work *work, FILE *out, struct bal_error *err) {
+enum bal_code bli_paper_work_page(const struct bli_paper_work *work, FILE *out, struct bal_error *err) {
     char *database = path_in(work, "results.db");
-    const struct bal_report_known known = {work->experiment, work->judged, work->count};
+    const struct bli_report_known known = {work->experiment, work->judged, work->count};
     const enum bal_code code =
-        database ? bal_report_write_known(work->store, database, &known, out, err) : no_memory(err);
+        database ? bli_report_write_known(work->store, database, &known, out, err) : no_memory(err);
     free(database);
     return code;
 }

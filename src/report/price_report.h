@@ -9,25 +9,25 @@
 #include "report/theory_row.h"
 
 /* Policies of one model, in the order in which they are printed. */
-struct bal_price_list {
-    const struct bal_case *cases;
-    const struct bal_result *results;
-    const struct bal_price *prices;
-    const struct bal_theory_row *theory_row; /* what theory says of each */
+struct bli_price_list {
+    const struct bli_case *cases;
+    const struct bli_result *results;
+    const struct bli_price *prices;
+    const struct bli_theory_row *theory_row; /* what theory says of each */
     size_t count;
-    const struct bal_draft *draft; /* the settings that were given */
+    const struct bli_draft *draft; /* the settings that were given */
     bool cut_short;                /* not all replications were run */
 };
 
-void bal_price_list_text(const struct bal_price_list *list, enum bal_table_style style, FILE *out);
-void bal_price_list_csv(const struct bal_price_list *list, FILE *out);
-void bal_price_list_json(const struct bal_price_list *list, FILE *out);
+void bli_price_list_text(const struct bli_price_list *list, enum bli_table_style style, FILE *out);
+void bli_price_list_csv(const struct bli_price_list *list, FILE *out);
+void bli_price_list_json(const struct bli_price_list *list, FILE *out);
 
 /* draft: the model and the runs that the offers were found with. */
-void bal_price_offers_text(const struct bal_price_offers *offers, const struct bal_draft *draft,
-                           const struct bal_wish *wish, enum bal_table_style style, FILE *out);
-void bal_price_offers_csv(const struct bal_price_offers *offers, const struct bal_draft *draft, FILE *out);
-void bal_price_offers_json(const struct bal_price_offers *offers, const struct bal_draft *draft,
-                           const struct bal_wish *wish, FILE *out);
+void bli_price_offers_text(const struct bli_price_offers *offers, const struct bli_draft *draft,
+                           const struct bli_wish *wish, enum bli_table_style style, FILE *out);
+void bli_price_offers_csv(const struct bli_price_offers *offers, const struct bli_draft *draft, FILE *out);
+void bli_price_offers_json(const struct bli_price_offers *offers, const struct bli_draft *draft,
+                           const struct bli_wish *wish, FILE *out);
 
 #endif

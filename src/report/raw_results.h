@@ -8,16 +8,16 @@
 
 #include <stdio.h>
 
-enum bal_raw_kind {
-    BAL_RAW_TRIALS,     /* every metric of every replication */
-    BAL_RAW_HISTOGRAMS, /* distribution, low, high, count of the bins that are not empty */
+enum bli_raw_kind {
+    BLI_RAW_TRIALS,     /* every metric of every replication */
+    BLI_RAW_HISTOGRAMS, /* distribution, low, high, count of the bins that are not empty */
 };
 
 /* The trials that count for the experiment, in the order of points, policies and replications. */
-enum bal_code bal_raw_csv(struct bal_store *store, const struct bal_experiment *experiment,
-                          enum bal_raw_kind kind, FILE *out, struct bal_error *err);
+enum bal_code bli_raw_csv(struct bli_store *store, const struct bli_experiment *experiment,
+                          enum bli_raw_kind kind, FILE *out, struct bal_error *err);
 /* {"version", "experiment", "mode", "axes", "trials" or "histograms": [...]}, an object for each row. */
-enum bal_code bal_raw_json(struct bal_store *store, const struct bal_experiment *experiment,
-                           enum bal_raw_kind kind, FILE *out, struct bal_error *err);
+enum bal_code bli_raw_json(struct bli_store *store, const struct bli_experiment *experiment,
+                           enum bli_raw_kind kind, FILE *out, struct bal_error *err);
 
 #endif

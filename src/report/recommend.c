@@ -10,28 +10,28 @@
 /* Percentiles are not more exact than that. */
 #define LEAST_APART 0.004
 
-static bool is_possible(const struct bal_candidate *c) {
-    return c->servers > 0 && !isnan(c->time.mean) && bal_nginx_can(c->policy);
+static bool is_possible(const struct bli_candidate *c) {
+    return c->servers > 0 && !isnan(c->time.mean) && bli_nginx_can(c->policy);
 }
 
-static bool is_better(const struct bal_candidate *a, const struct bal_candidate *b) {
+static bool is_better(const struct bli_candidate *a, const struct bli_candidate *b) {
     return a->servers != b->servers ? a->servers < b->servers : a->time.mean < b->time.mean;
 }
 
 /* Two means of independent draws: their difference has the root of the sum of squares as its half-width. */
-static bool is_alike(const struct bal_candidate *a, const struct bal_candidate *b) {
+static bool is_alike(const struct bli_candidate *a, const struct bli_candidate *b) {
     const double x = isnan(a->time.half_width) ? 0 : a->time.half_width,
                  y = isnan(b->time.half_width) ? 0 : b->time.half_width;
     return a->servers == b->servers &&
            fabs(a->time.mean - b->time.mean) <= fmax(hypot(x, y), LEAST_APART * b->time.mean);
 }
 
-static bool is_simpler(const struct bal_candidate *a, const struct bal_candidate *b) {
-    const bool a_plain = bal_nginx_words(a->policy), b_plain = bal_nginx_words(b->policy);
+static bool is_simpler(const struct bli_candidate *a, const struct bli_candidate *b) {
+    const bool a_plain = bli_nginx_words(a->policy), b_plain = bli_nginx_words(b->policy);
     return a_plain != b_plain ? a_plain : a->messages < b->messages;
 }
 
-size_t bal_recommend(const struct bal_candidate *candidate, size_t count, bool *as_good) {
+size_t bli_recommend(const struct bli_candidate *candidate, size_t count, bool *as_good) {
     size_t best = count;
     for (size_t i = 0; i < count; i++) {
         as_good[i] = false;
@@ -49,23 +49,23 @@ size_t bal_recommend(const struct bal_candidate *candidate, size_t count, bool *
     return taken;
 }
 
-static void print_names(const struct bal_candidate *candidate, size_t count, const bool *as_good,
+static void print_names(const struct bli_candidate *candidate, size_t count, const bool *as_good,
                         size_t alike, FILE *out) {
     size_t named = 0;
     for (size_t i = 0; i < count; i++) {
         if (!as_good[i])
             continue;
-        char label[BAL_REPLAY_LABEL];
-        bal_replay_label(candidate[i].policy, label);
+        char label[BLI_REPLAY_LABEL];
+        bli_replay_label(candidate[i].policy, label);
         fprintf(out, "%s%s", named == 0 ? "" : named + 1 == alike ? " and " : ", ", label);
         named++;
     }
 }
 
-void bal_recommend_explain(const struct bal_candidate *candidate, size_t count, const bool *as_good,
+void bli_recommend_explain(const struct bli_candidate *candidate, size_t count, const bool *as_good,
                            size_t taken, bool keep, FILE *out) {
-    char label[BAL_REPLAY_LABEL];
-    bal_replay_label(candidate[taken].policy, label);
+    char label[BLI_REPLAY_LABEL];
+    bli_replay_label(candidate[taken].policy, label);
     size_t alike = 0;
     for (size_t i = 0; i < count; i++)
         alike += as_good[i];
@@ -80,6 +80,6 @@ void bal_recommend_explain(const struct bal_candidate *candidate, size_t count, 
     fprintf(out, " cannot be told apart on this log.\n# %s is taken, on %u server%s: %s.\n", label,
             candidate[taken].servers, s,
             keep                                       ? "it runs now"
-            : bal_nginx_words(candidate[taken].policy) ? "nginx has it by itself"
+            : bli_nginx_words(candidate[taken].policy) ? "nginx has it by itself"
                                                        : "it needs the fewest messages");
 }

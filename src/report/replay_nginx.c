@@ -13,44 +13,44 @@
 #include <stdlib.h>
 
 /* How many servers a policy needs: by the target, or those of the fleet. 0: no number will do. */
-static uint32_t servers_needed(const struct bal_replay_report *report, size_t i) {
+static uint32_t servers_needed(const struct bli_replay_report *report, size_t i) {
     if (!report->target)
-        return bal_servers_count(&report->replay->model.servers);
-    return report->sizing[i].outcome == BAL_SIZED ? bal_servers_count(&report->sizing[i].c.model.servers) : 0;
+        return bli_servers_count(&report->replay->model.servers);
+    return report->sizing[i].outcome == BLI_SIZED ? bli_servers_count(&report->sizing[i].c.model.servers) : 0;
 }
 
-static const struct bal_replay_outcome *outcome_of(const struct bal_replay_report *report, size_t i) {
+static const struct bli_replay_outcome *outcome_of(const struct bli_replay_report *report, size_t i) {
     return report->target ? &report->sizing[i].at : &report->outcomes[i];
 }
 
-static void fill_candidates(const struct bal_replay_report *report, struct bal_candidate *candidate) {
+static void fill_candidates(const struct bli_replay_report *report, struct bli_candidate *candidate) {
     for (size_t i = 0; i < report->count; i++) {
-        const struct bal_replay_outcome *outcome = outcome_of(report, i);
+        const struct bli_replay_outcome *outcome = outcome_of(report, i);
         const double turned_away =
-            outcome->result.metric[BAL_REFUSED].mean + outcome->result.metric[BAL_LOST].mean;
-        candidate[i] = (struct bal_candidate){
+            outcome->result.metric[BLI_REFUSED].mean + outcome->result.metric[BLI_LOST].mean;
+        candidate[i] = (struct bli_candidate){
             .policy = &report->cases[i].policy,
             .servers = turned_away > 0.01 ? 0 : servers_needed(report, i),
-            .time = outcome->time[report->target ? BAL_TIME_WANTED : BAL_TIME_MEAN],
-            .messages = outcome->result.metric[BAL_MESSAGES_PER_JOB].mean,
+            .time = outcome->time[report->target ? BLI_TIME_WANTED : BLI_TIME_MEAN],
+            .messages = outcome->result.metric[BLI_MESSAGES_PER_JOB].mean,
         };
     }
 }
 
 /* ---- what the reader must know besides ---- */
 
-static void print_source(const struct bal_replay_report *report, FILE *out) {
-    const struct bal_trace_info *info = bal_trace_info(report->replay->trace);
-    char from[BAL_TIME_TEXT], to[BAL_TIME_TEXT];
-    bal_time_moment((double)info->first * 1e-9, "%Y-%m-%d %H:%M:%S", from);
-    bal_time_moment((double)info->last * 1e-9, "%Y-%m-%d %H:%M:%S", to);
+static void print_source(const struct bli_replay_report *report, FILE *out) {
+    const struct bli_trace_info *info = bli_trace_info(report->replay->trace);
+    char from[BLI_TIME_TEXT], to[BLI_TIME_TEXT];
+    bli_time_moment((double)info->first * 1e-9, "%Y-%m-%d %H:%M:%S", from);
+    bli_time_moment((double)info->last * 1e-9, "%Y-%m-%d %H:%M:%S", to);
     if (report->command)
         fprintf(out, "# From: %s\n", report->command);
     fprintf(out, "# %llu requests, %s to %s UTC.\n", (unsigned long long)info->jobs, from, to);
 }
 
-static void print_doubts(const struct bal_replay_report *report, size_t taken, FILE *out) {
-    const struct bal_sizing *sizing = report->target ? &report->sizing[taken] : NULL;
+static void print_doubts(const struct bli_replay_report *report, size_t taken, FILE *out) {
+    const struct bli_sizing *sizing = report->target ? &report->sizing[taken] : NULL;
     if (sizing && sizing->low > 0 && sizing->low < sizing->high)
         fprintf(out, "# By other logs like this one it would need %u to %u servers.\n", sizing->low,
                 sizing->high);
@@ -62,11 +62,11 @@ static void print_doubts(const struct bal_replay_report *report, size_t taken, F
             sizing->low);
     if (report->replay->replications == 1 && report->count > 1)
         fputs("# Each policy was replayed once: how far its own draws move it is not known.\n", out);
-    if (outcome_of(report, taken)->result.doubts & BAL_DOUBT_GROWING)
+    if (outcome_of(report, taken)->result.doubts & BLI_DOUBT_GROWING)
         fputs("# Its queues grew until the end: this fleet is too small, whatever the policy.\n", out);
-    if (bal_times_are_doubtful(report->times->recovery->times))
-        fprintf(out, "# Service times are doubtful: %s.\n", bal_times_text(report->times->recovery->times));
-    if (bal_recovery_slots_are_guessed(report->times))
+    if (bli_times_are_doubtful(report->times->recovery->times))
+        fprintf(out, "# Service times are doubtful: %s.\n", bli_times_text(report->times->recovery->times));
+    if (bli_recovery_slots_are_guessed(report->times))
         fprintf(out, "# That a server works on %u request%s at a time is %s; --slots says it.\n",
                 report->replay->model.slots > 1 ? report->replay->model.slots : 1,
                 report->replay->model.slots > 1 ? "s" : "",
@@ -77,36 +77,36 @@ static void print_doubts(const struct bal_replay_report *report, size_t taken, F
 }
 
 /* A server that takes all is as fast as it can be with so many. */
-static uint32_t slots_of(const struct bal_model *model) {
-    return model->slots == BAL_SLOTS_ALL ? bal_speeds_last(&model->speeds) : model->slots;
+static uint32_t slots_of(const struct bli_model *model) {
+    return model->slots == BLI_SLOTS_ALL ? bli_speeds_last(&model->speeds) : model->slots;
 }
 
-static void print_block(const struct bal_replay_report *report, size_t taken, FILE *out) {
-    const struct bal_replay_outcome *outcome = outcome_of(report, taken);
-    const struct bal_nginx_block block = {
+static void print_block(const struct bli_replay_report *report, size_t taken, FILE *out) {
+    const struct bli_replay_outcome *outcome = outcome_of(report, taken);
+    const struct bli_nginx_block block = {
         .policy = &report->cases[taken].policy,
         .servers = report->target ? &report->sizing[taken].c.model.servers : &report->replay->model.servers,
         .names = report->servers,
         .slots = slots_of(&report->replay->model),
         .mean = report->demand->size_mean,
-        .longest = outcome->time[BAL_TIME_P999].mean,
+        .longest = outcome->time[BLI_TIME_P999].mean,
         .rate = report->demand->peak_rate * report->replay->speedup,
         .high = report->high_pattern,
         .high_by = report->high_field,
     };
-    bal_nginx_block(&block, out);
+    bli_nginx_block(&block, out);
 }
 
 /* What is recommended and why, as comments of nginx, and the block if that is wanted, too. */
-static void print_answer(const struct bal_replay_report *report, bool block, FILE *out) {
-    struct bal_candidate *candidate = calloc(report->count, sizeof *candidate);
+static void print_answer(const struct bli_replay_report *report, bool block, FILE *out) {
+    struct bli_candidate *candidate = calloc(report->count, sizeof *candidate);
     bool *as_good = calloc(report->count, sizeof *as_good);
     if (!candidate || !as_good) {
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
         goto out;
     }
     fill_candidates(report, candidate);
-    const size_t taken = bal_recommend(candidate, report->count, as_good);
+    const size_t taken = bli_recommend(candidate, report->count, as_good);
     bool any = false;
     for (size_t i = 0; i < report->count; i++)
         any = any || candidate[i].servers > 0;
@@ -119,7 +119,7 @@ static void print_answer(const struct bal_replay_report *report, bool block, FIL
     } else {
         if (block)
             print_source(report, out);
-        bal_recommend_explain(candidate, report->count, as_good, taken, false, out);
+        bli_recommend_explain(candidate, report->count, as_good, taken, false, out);
         print_doubts(report, taken, out);
         if (block)
             print_block(report, taken, out);
@@ -129,7 +129,7 @@ out:
     free(as_good);
 }
 
-void bal_replay_nginx(const struct bal_replay_report *report, FILE *out) {
+void bli_replay_nginx(const struct bli_replay_report *report, FILE *out) {
     print_answer(report, true, out);
 }
 
@@ -148,19 +148,19 @@ static void join_comments(char *text) {
     *to = 0;
 }
 
-void bal_replay_explain(const struct bal_replay_report *report, FILE *out) {
-    struct bal_strbuf text;
-    if (!bal_strbuf_open(&text)) {
-        bal_stream_mark_incomplete(out);
+void bli_replay_explain(const struct bli_replay_report *report, FILE *out) {
+    struct bli_strbuf text;
+    if (!bli_strbuf_open(&text)) {
+        bli_stream_mark_incomplete(out);
         return;
     }
     print_answer(report, false, text.stream);
-    if (bal_strbuf_close(&text)) {
+    if (bli_strbuf_close(&text)) {
         join_comments(text.text);
         fputc('\n', out);
-        bal_table_wrap("", text.text, 0, out);
+        bli_table_wrap("", text.text, 0, out);
     } else {
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
     }
-    bal_strbuf_discard(&text);
+    bli_strbuf_discard(&text);
 }

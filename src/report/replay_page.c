@@ -21,15 +21,15 @@ enum panel { ARRIVALS, RESPONSE, POWER, PANELS };
 
 /* What the figure points into. */
 struct page_drawing {
-    char title[200], axis[BAL_TIME_TEXT], note[160];
-    double x[BAL_REPLAY_SPANS], rate[BAL_REPLAY_SPANS];
+    char title[200], axis[BLI_TIME_TEXT], note[160];
+    double x[BLI_REPLAY_SPANS], rate[BLI_REPLAY_SPANS];
     size_t lines;
     size_t who[LINES]; /* indices of results */
-    char name[LINES][BAL_REPLAY_LABEL];
-    double p99[LINES][BAL_REPLAY_SPANS], watts[LINES][BAL_REPLAY_SPANS];
-    struct bal_series series[PANELS][LINES + 1];
-    struct bal_panel panel[PANELS];
-    struct bal_figure figure;
+    char name[LINES][BLI_REPLAY_LABEL];
+    double p99[LINES][BLI_REPLAY_SPANS], watts[LINES][BLI_REPLAY_SPANS];
+    struct bli_series series[PANELS][LINES + 1];
+    struct bli_panel panel[PANELS];
+    struct bli_figure figure;
 };
 
 /* ---- the axis of time ---- */
@@ -40,7 +40,7 @@ struct clock {
     const char *unit_name;
 };
 
-static void set_clock(const struct bal_trace_info *info, struct clock *clock, char label[BAL_TIME_TEXT]) {
+static void set_clock(const struct bli_trace_info *info, struct clock *clock, char label[BLI_TIME_TEXT]) {
     const double first = (double)info->first * 1e-9;
     const struct {
         double span, round, unit;
@@ -58,7 +58,7 @@ static void set_clock(const struct bal_trace_info *info, struct clock *clock, ch
     const double begin = first + info->span / 50;
     *clock =
         (struct clock){floor(begin / choices[i].round) * choices[i].round, choices[i].unit, choices[i].name};
-    bal_time_moment(clock->origin, choices[i].format, label);
+    bli_time_moment(clock->origin, choices[i].format, label);
 }
 
 /* ---- the lines ---- */
@@ -75,12 +75,12 @@ static bool is_shown(size_t rank, size_t count, size_t most) {
 
 /* Do servers that are always on draw the same under all policies? Work takes as long on each of them, unless
  * they differ in speed or do several jobs at once: then it is less when jobs are kept together. */
-static bool power_is_common(const struct bal_replay_report *report) {
-    const struct bal_model *model = &report->replay->model;
+static bool power_is_common(const struct bli_replay_report *report) {
+    const struct bli_model *model = &report->replay->model;
     return model->servers.groups == 1 && model->slots <= 1;
 }
 
-static void choose_lines(const struct bal_replay_report *report, const size_t *order,
+static void choose_lines(const struct bli_replay_report *report, const size_t *order,
                          struct page_drawing *drawing) {
     size_t switching = 0, rank[2] = {0, 0};
     for (size_t i = 0; i < report->count; i++)
@@ -100,66 +100,66 @@ static void choose_lines(const struct bal_replay_report *report, const size_t *o
                  "The power of the best policy stands for all whose servers are always on.");
 }
 
-static struct bal_series line_series(const struct page_drawing *drawing, size_t i, const double *y) {
-    return (struct bal_series){.name = drawing->name[i],
+static struct bli_series line_series(const struct page_drawing *drawing, size_t i, const double *y) {
+    return (struct bli_series){.name = drawing->name[i],
                                .group = (unsigned)i,
-                               .style = BAL_STYLE_LINE,
-                               .count = BAL_REPLAY_SPANS,
+                               .style = BLI_STYLE_LINE,
+                               .count = BLI_REPLAY_SPANS,
                                .x = drawing->x,
                                .y = y};
 }
 
 static double largest_value(const double *value) {
     double most = 0;
-    for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
+    for (size_t k = 0; k < BLI_REPLAY_SPANS; k++)
         most = value[k] > most ? value[k] : most;
     return most;
 }
 
 static double smallest_value(const double *value) {
     double least = INFINITY;
-    for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
+    for (size_t k = 0; k < BLI_REPLAY_SPANS; k++)
         least = value[k] < least ? value[k] : least;
     return least;
 }
 
 static void scale_values(const double *from, double factor, double *to) {
-    for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
+    for (size_t k = 0; k < BLI_REPLAY_SPANS; k++)
         to[k] = from[k] * factor;
 }
 
-static void draw_arrivals(const struct bal_replay_report *report, struct page_drawing *drawing) {
+static void draw_arrivals(const struct bli_replay_report *report, struct page_drawing *drawing) {
     scale_values(report->demand->span_rate, report->replay->speedup, drawing->rate);
-    drawing->series[ARRIVALS][0] = (struct bal_series){.group = BAL_GROUP_INK,
-                                                       .style = BAL_STYLE_LINE,
-                                                       .count = BAL_REPLAY_SPANS,
+    drawing->series[ARRIVALS][0] = (struct bli_series){.group = BLI_GROUP_INK,
+                                                       .style = BLI_STYLE_LINE,
+                                                       .count = BLI_REPLAY_SPANS,
                                                        .x = drawing->x,
                                                        .y = drawing->rate};
     drawing->panel[ARRIVALS].count = 1;
     drawing->panel[ARRIVALS].y =
-        (struct bal_axis){.label = "arrivals", .unit = "per second", .low = 0, .high = NAN};
+        (struct bli_axis){.label = "arrivals", .unit = "per second", .low = 0, .high = NAN};
 }
 
-static void draw_response(const struct bal_replay_report *report, struct page_drawing *drawing) {
+static void draw_response(const struct bli_replay_report *report, struct page_drawing *drawing) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < drawing->lines; i++) {
         least = fmin(least, smallest_value(report->history[drawing->who[i]].p99));
         most = fmax(most, largest_value(report->history[drawing->who[i]].p99));
     }
-    const struct bal_replay_unit unit = bal_time_unit(least);
+    const struct bli_replay_unit unit = bli_time_unit(least);
     for (size_t i = 0; i < drawing->lines; i++) {
         scale_values(report->history[drawing->who[i]].p99, 1 / unit.seconds, drawing->p99[i]);
         drawing->series[RESPONSE][i] = line_series(drawing, i, drawing->p99[i]);
     }
     drawing->panel[RESPONSE].count = drawing->lines;
     drawing->panel[RESPONSE].y =
-        (struct bal_axis){.label = "p99 of response times", .unit = unit.name, .log = most > 20 * least};
+        (struct bli_axis){.label = "p99 of response times", .unit = unit.name, .log = most > 20 * least};
     if (!drawing->panel[RESPONSE].y.log) /* from 0: small differences are none of importance, or none at all
                                           */
         drawing->panel[RESPONSE].y.high = NAN;
 }
 
-static void draw_power(const struct bal_replay_report *report, struct page_drawing *drawing) {
+static void draw_power(const struct bli_replay_report *report, struct page_drawing *drawing) {
     double most = 0;
     bool on = false;
     size_t count = 0;
@@ -175,7 +175,7 @@ static void draw_power(const struct bal_replay_report *report, struct page_drawi
         drawing->series[POWER][count++] = line_series(drawing, i, drawing->watts[i]);
     }
     drawing->panel[POWER].count = count;
-    drawing->panel[POWER].y = (struct bal_axis){.label = "power of the fleet",
+    drawing->panel[POWER].y = (struct bli_axis){.label = "power of the fleet",
                                                 .unit = unit == 1     ? "W"
                                                         : unit == 1e3 ? "kW"
                                                                       : "MW",
@@ -183,36 +183,36 @@ static void draw_power(const struct bal_replay_report *report, struct page_drawi
                                                 .high = NAN};
 }
 
-static void draw_figures(const struct bal_replay_report *report, const size_t *order,
+static void draw_figures(const struct bli_replay_report *report, const size_t *order,
                          struct page_drawing *drawing) {
-    const struct bal_trace_info *info = bal_trace_info(report->replay->trace);
+    const struct bli_trace_info *info = bli_trace_info(report->replay->trace);
     struct clock clock;
     set_clock(info, &clock, drawing->axis);
-    for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
+    for (size_t k = 0; k < BLI_REPLAY_SPANS; k++)
         drawing->x[k] =
-            ((double)info->first * 1e-9 - clock.origin + info->span * ((double)k + 0.5) / BAL_REPLAY_SPANS) /
+            ((double)info->first * 1e-9 - clock.origin + info->span * ((double)k + 0.5) / BLI_REPLAY_SPANS) /
             clock.unit;
     choose_lines(report, order, drawing);
     for (size_t i = 0; i < drawing->lines; i++)
-        bal_replay_label(&report->cases[drawing->who[i]].policy, drawing->name[i]);
+        bli_replay_label(&report->cases[drawing->who[i]].policy, drawing->name[i]);
     draw_arrivals(report, drawing);
     draw_response(report, drawing);
     draw_power(report, drawing);
     char servers[100];
-    bal_servers_print(&report->replay->model.servers, servers, sizeof servers);
+    bli_servers_print(&report->replay->model.servers, servers, sizeof servers);
     snprintf(drawing->title, sizeof drawing->title, "%.120s on %.60s servers", report->title, servers);
     for (int p = 0; p < PANELS; p++) {
         drawing->panel[p].series = drawing->series[p];
         drawing->panel[p].x =
-            (struct bal_axis){.label = drawing->axis, .unit = clock.unit_name, .hours = clock.unit == 3600};
+            (struct bli_axis){.label = drawing->axis, .unit = clock.unit_name, .hours = clock.unit == 3600};
     }
     drawing->figure =
-        (struct bal_figure){.title = drawing->title, .panel = drawing->panel, .panels = PANELS, .columns = 1};
+        (struct bli_figure){.title = drawing->title, .panel = drawing->panel, .panels = PANELS, .columns = 1};
 }
 
-static struct page_drawing *drawing_new(const struct bal_replay_report *report, struct bal_error *err) {
+static struct page_drawing *drawing_new(const struct bli_replay_report *report, struct bal_error *err) {
     struct page_drawing *drawing = calloc(1, sizeof *drawing);
-    size_t *order = bal_replay_order(report);
+    size_t *order = bli_replay_order(report);
     if (drawing && order) {
         draw_figures(report, order, drawing);
         free(order);
@@ -224,12 +224,12 @@ static struct page_drawing *drawing_new(const struct bal_replay_report *report, 
     return NULL;
 }
 
-enum bal_code bal_replay_figure(const struct bal_replay_report *report, const char *path,
+enum bal_code bli_replay_figure(const struct bli_replay_report *report, const char *path,
                                 struct bal_error *err) {
     struct page_drawing *drawing = drawing_new(report, err);
     if (!drawing)
         return BAL_E_MEMORY;
-    const enum bal_code code = bal_figure_write(&drawing->figure, path, err);
+    const enum bal_code code = bli_figure_write(&drawing->figure, path, err);
     free(drawing);
     return code;
 }
@@ -238,38 +238,38 @@ enum bal_code bal_replay_figure(const struct bal_replay_report *report, const ch
 
 /* The first row names the columns, the first column the rows. */
 static void put_table(const struct table *table, const char *caption, FILE *out) {
-    bal_html_table_begin(caption, out);
+    bli_html_table_begin(caption, out);
     for (size_t i = 0; i + table->columns <= table->cells; i += table->columns) {
         fputs(i == 0 ? "<thead><tr>\n" : "<tr>\n", out);
         for (size_t c = 0; c < table->columns; c++) {
             if (i == 0 || c == 0)
-                bal_html_table_head(table->cell[i + c], table->align[c] == 'l',
-                                    i == 0 ? BAL_HTML_COLUMN : BAL_HTML_ROW, out);
+                bli_html_table_head(table->cell[i + c], table->align[c] == 'l',
+                                    i == 0 ? BLI_HTML_COLUMN : BLI_HTML_ROW, out);
             else
-                bal_html_element("td", table->align[c] == 'l' ? "l" : NULL, table->cell[i + c], out);
+                bli_html_element("td", table->align[c] == 'l' ? "l" : NULL, table->cell[i + c], out);
         }
         fputs(i == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n", out);
     }
     fputs("</tbody>", out);
-    bal_html_table_end(out);
+    bli_html_table_end(out);
 }
 
 /* What was gathered, as one element. */
-static void put_whole(struct bal_strbuf *gathered, const char *element, FILE *out) {
-    if (!bal_strbuf_close(gathered)) {
-        bal_stream_mark_incomplete(out);
+static void put_whole(struct bli_strbuf *gathered, const char *element, FILE *out) {
+    if (!bli_strbuf_close(gathered)) {
+        bli_stream_mark_incomplete(out);
         return;
     }
     if (gathered->size > 0 && gathered->text[gathered->size - 1] == '\n')
         gathered->text[gathered->size - 1] = 0;
-    bal_html_element(element, NULL, gathered->text, out);
+    bli_html_element(element, NULL, gathered->text, out);
     free(gathered->text);
 }
 
 /* Each line as a paragraph, with the lines that go on with it. */
-static void put_notes(struct bal_strbuf *gathered, FILE *out) {
-    if (!bal_strbuf_close(gathered)) {
-        bal_stream_mark_incomplete(out);
+static void put_notes(struct bli_strbuf *gathered, FILE *out) {
+    if (!bli_strbuf_close(gathered)) {
+        bli_stream_mark_incomplete(out);
         return;
     }
     for (char *line = gathered->text, *end; *line; line = end) {
@@ -278,89 +278,89 @@ static void put_notes(struct bal_strbuf *gathered, FILE *out) {
             end += strcspn(end, "\n") + 1;
         while (*end == ' ');
         end[-1] = 0;
-        bal_html_element("p", "soft", line, out);
+        bli_html_element("p", "soft", line, out);
     }
     free(gathered->text);
 }
 
-static bool put_head(const struct bal_replay_report *report, FILE *out) {
-    struct bal_strbuf head;
-    bal_html_element("h2", NULL, "What was read", out);
-    if (!bal_strbuf_open(&head))
+static bool put_head(const struct bli_replay_report *report, FILE *out) {
+    struct bli_strbuf head;
+    bli_html_element("h2", NULL, "What was read", out);
+    if (!bli_strbuf_open(&head))
         return false;
-    bal_replay_head(report, head.stream);
+    bli_replay_head(report, head.stream);
     put_whole(&head, "pre", out);
     return true;
 }
 
-static bool put_policies(const struct bal_replay_report *report, const size_t *order, FILE *out) {
+static bool put_policies(const struct bli_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
-    struct bal_strbuf notes;
-    bal_html_element("h2", NULL, "Policies", out);
-    bal_replay_table(report, order, &table);
-    const bool good = !table.failed && bal_strbuf_open(&notes);
+    struct bli_strbuf notes;
+    bli_html_element("h2", NULL, "Policies", out);
+    bli_replay_table(report, order, &table);
+    const bool good = !table.failed && bli_strbuf_open(&notes);
     if (good) {
         put_table(&table, "Every policy on the recorded requests", out);
-        bal_replay_notes(report, order, notes.stream);
+        bli_replay_notes(report, order, notes.stream);
         put_notes(&notes, out);
     }
-    bal_table_fini(&table);
+    bli_table_fini(&table);
     return good;
 }
 
-static bool put_kinds(const struct bal_replay_report *report, const size_t *order, FILE *out) {
+static bool put_kinds(const struct bli_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
     if (report->kinds == 0)
         return true;
-    bal_html_element("h2", NULL, "Response times by class", out);
-    bal_kinds_table(report, order, &table);
+    bli_html_element("h2", NULL, "Response times by class", out);
+    bli_kinds_table(report, order, &table);
     const bool good = !table.failed;
     if (good)
         put_table(&table, "Response times by class", out);
-    bal_table_fini(&table);
+    bli_table_fini(&table);
     return good;
 }
 
-static bool put_sizing(const struct bal_replay_report *report, const size_t *order, FILE *out) {
+static bool put_sizing(const struct bli_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
-    struct bal_strbuf title, notes;
+    struct bli_strbuf title, notes;
     if (!report->target)
         return true;
-    if (!bal_strbuf_open(&title))
+    if (!bli_strbuf_open(&title))
         return false;
-    bal_sizing_title(report, title.stream);
+    bli_sizing_title(report, title.stream);
     put_whole(&title, "h2", out);
-    bal_sizing_table(report, order, &table);
-    const bool good = !table.failed && bal_strbuf_open(&notes);
+    bli_sizing_table(report, order, &table);
+    const bool good = !table.failed && bli_strbuf_open(&notes);
     if (good) {
-        if (!bal_sizing_is_hopeless(report))
+        if (!bli_sizing_is_hopeless(report))
             put_table(&table, "Servers needed", out);
-        bal_sizing_notes(report, notes.stream);
+        bli_sizing_notes(report, notes.stream);
         put_notes(&notes, out);
     }
-    bal_table_fini(&table);
+    bli_table_fini(&table);
     return good;
 }
 
 /* Without gnuplot the page explains why there is no figure. */
-static bool put_figure(const struct bal_replay_report *report, FILE *out) {
+static bool put_figure(const struct bli_replay_report *report, FILE *out) {
     struct bal_error err = {0};
     struct page_drawing *drawing = drawing_new(report, &err);
     if (!drawing)
         return false;
     char *svg = NULL;
     size_t size;
-    bal_html_element("h2", NULL, "Over the time of the log", out);
-    const enum bal_code code = bal_figure_render(&drawing->figure, BAL_FIGURE_SVG, &svg, &size, &err);
+    bli_html_element("h2", NULL, "Over the time of the log", out);
+    const enum bal_code code = bli_figure_render(&drawing->figure, BLI_FIGURE_SVG, &svg, &size, &err);
     if (code) {
         fputs("<p class=\"soft\">The figure could not be drawn: ", out);
-        bal_html_text(err.text, out);
+        bli_html_text(err.text, out);
         fputs(".</p>\n", out);
     } else {
         fputs("<figure>\n", out);
-        fputs(bal_svg_element(svg), out);
+        fputs(bli_svg_element(svg), out);
         if (*drawing->note)
-            bal_html_element("figcaption", NULL, drawing->note, out);
+            bli_html_element("figcaption", NULL, drawing->note, out);
         fputs("</figure>\n", out);
     }
     free(svg);
@@ -368,20 +368,20 @@ static bool put_figure(const struct bal_replay_report *report, FILE *out) {
     return code != BAL_E_MEMORY;
 }
 
-enum bal_code bal_replay_page(const struct bal_replay_report *report, FILE *out, struct bal_error *err) {
+enum bal_code bli_replay_page(const struct bli_replay_report *report, FILE *out, struct bal_error *err) {
     char title[300];
     snprintf(title, sizeof title, "Replay of %.250s", report->title);
-    size_t *order = bal_replay_order(report);
+    size_t *order = bli_replay_order(report);
     bool good = order;
     if (good) {
-        bal_html_begin(title, out);
+        bli_html_begin(title, out);
         fputs("<header>\n", out);
-        bal_html_element("h1", NULL, title, out);
+        bli_html_element("h1", NULL, title, out);
         fputs("</header>\n<main>\n", out);
         good = put_policies(report, order, out) && put_kinds(report, order, out) &&
                put_sizing(report, order, out) && put_figure(report, out) && put_head(report, out);
         fputs("</main>\n<footer class=\"soft\">Made by Ballast " BALLAST_VERSION ".</footer>\n", out);
-        bal_html_end(out);
+        bli_html_end(out);
     }
     free(order);
     if (!good)

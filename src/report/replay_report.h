@@ -9,24 +9,24 @@
 #include "report/head.h"
 #include "report/recovery_report.h"
 
-struct bal_replay_report {
-    const struct bal_log_summary *summary;
-    const struct bal_recovery_report *times;
-    const struct bal_demand *demand;
-    const struct bal_replay *replay;
+struct bli_replay_report {
+    const struct bli_log_summary *summary;
+    const struct bli_recovery_report *times;
+    const struct bli_demand *demand;
+    const struct bli_replay *replay;
     double sized_for;  /* the load that the fleet was chosen for; 0: it was given, or ... */
     bool recorded;     /* ... it is that of the log */
     const char *title; /* of figure and page: "access.log" */
     size_t count;      /* of policies, and of what follows */
-    const struct bal_case *cases;
-    const struct bal_replay_outcome *outcomes;
-    const struct bal_history *history; /* BAL_REPLAY_SPANS spans each */
-    const struct bal_target *target;   /* NULL: none is wanted */
-    const struct bal_sizing *sizing;   /* NULL without a target */
+    const struct bli_case *cases;
+    const struct bli_replay_outcome *outcomes;
+    const struct bli_history *history; /* BLI_REPLAY_SPANS spans each */
+    const struct bli_target *target;   /* NULL: none is wanted */
+    const struct bli_sizing *sizing;   /* NULL without a target */
     size_t kinds;            /* of jobs that are reported separately, not counting the rest; 0: none */
     const char *const *kind; /* their names */
     double price;            /* of an hour of a server; NaN: not given */
-    const struct bal_log_servers *servers; /* of the log */
+    const struct bli_log_servers *servers; /* of the log */
     bool nginx;                            /* the upstream block is wanted too ... */
     bool explain;                          /* in sentences, below the tables */
     const char *command;                   /* ... with this command in its comment; NULL: without */
@@ -34,58 +34,58 @@ struct bal_replay_report {
     bool keeper;                           /* and the hours for which servers are on */
 };
 
-void bal_replay_text(const struct bal_replay_report *report, enum bal_table_style style, FILE *out);
+void bli_replay_text(const struct bli_replay_report *report, enum bli_table_style style, FILE *out);
 /* One row for each policy: every metric with its half-width, energy, and what the target needs. */
-void bal_replay_csv(const struct bal_replay_report *report, FILE *out);
-void bal_replay_json(const struct bal_replay_report *report, FILE *out);
+void bli_replay_csv(const struct bli_replay_report *report, FILE *out);
+void bli_replay_json(const struct bli_replay_report *report, FILE *out);
 
 /* Arrivals, 99th percentiles and power over the time of the log; needs gnuplot. */
-enum bal_code bal_replay_figure(const struct bal_replay_report *report, const char *path,
+enum bal_code bli_replay_figure(const struct bli_replay_report *report, const char *path,
                                 struct bal_error *err);
 /* All of it in one self-contained page. Without gnuplot it has no figure and prints why. */
-enum bal_code bal_replay_page(const struct bal_replay_report *report, FILE *out, struct bal_error *err);
+enum bal_code bli_replay_page(const struct bli_replay_report *report, FILE *out, struct bal_error *err);
 
 /* What is recommended, why, and the upstream block of nginx for it. */
-void bal_replay_nginx(const struct bal_replay_report *report, FILE *out);
+void bli_replay_nginx(const struct bli_replay_report *report, FILE *out);
 /* A paragraph: the recommended policy, the reason, and which numbers are not reliable. */
-void bal_replay_explain(const struct bal_replay_report *report, FILE *out);
+void bli_replay_explain(const struct bli_replay_report *report, FILE *out);
 
 /* ---- parts that text and page share ---- */
 
-enum { BAL_REPLAY_LABEL = 200 };
+enum { BLI_REPLAY_LABEL = 200 };
 
 /* The name of the policy in tables. Default parameters are left out. So are the rates of a policy that
  * switches servers off: its times are those of the fleet. */
-void bal_replay_label(const struct bal_policy_spec *policy, char text[BAL_REPLAY_LABEL]);
+void bli_replay_label(const struct bal_policy_spec *policy, char text[BLI_REPLAY_LABEL]);
 
 /* The settings of the replay, its fleet included. */
-struct bal_draft bal_replay_settings(const struct bal_replay_report *report);
+struct bli_draft bli_replay_settings(const struct bli_replay_report *report);
 
 /* Indices of the results, best first: by the metric of the target, or the mean; those that turn more than a
  * hundredth of the jobs away come last. The caller frees it; NULL without memory. */
-size_t *bal_replay_order(const struct bal_replay_report *report);
+size_t *bli_replay_order(const struct bli_replay_report *report);
 
 /* The unit that suits a time, and the times of the report. */
-struct bal_replay_unit {
+struct bli_replay_unit {
     const char *name;
     double seconds;
 };
-struct bal_replay_unit bal_time_unit(double seconds);
-struct bal_replay_unit bal_replay_unit(const struct bal_replay_report *report);
+struct bli_replay_unit bli_time_unit(double seconds);
+struct bli_replay_unit bli_replay_unit(const struct bli_replay_report *report);
 
 /* Fill a table, which the caller prints, as its columns are aligned, and ends. */
-void bal_replay_table(const struct bal_replay_report *report, const size_t *order, struct table *table);
-void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table);
-void bal_kinds_table(const struct bal_replay_report *report, const size_t *order, struct table *table);
+void bli_replay_table(const struct bli_replay_report *report, const size_t *order, struct table *table);
+void bli_sizing_table(const struct bli_replay_report *report, const size_t *order, struct table *table);
+void bli_kinds_table(const struct bli_replay_report *report, const size_t *order, struct table *table);
 
 /* Is the target out of reach for any fleet? Then there is no table of it. */
-bool bal_sizing_is_hopeless(const struct bal_replay_report *report);
+bool bli_sizing_is_hopeless(const struct bli_replay_report *report);
 
 /* Lines; one that continues the previous line begins with a blank: what was read and what load that is for
  * the fleet; what the tables mean and what follows from them. */
-void bal_replay_head(const struct bal_replay_report *report, FILE *out);
-void bal_replay_notes(const struct bal_replay_report *report, const size_t *order, FILE *out);
-void bal_sizing_title(const struct bal_replay_report *report, FILE *out);
-void bal_sizing_notes(const struct bal_replay_report *report, FILE *out);
+void bli_replay_head(const struct bli_replay_report *report, FILE *out);
+void bli_replay_notes(const struct bli_replay_report *report, const size_t *order, FILE *out);
+void bli_sizing_title(const struct bli_replay_report *report, FILE *out);
+void bli_sizing_notes(const struct bli_replay_report *report, FILE *out);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* ", N in 4x1,Nx2". */
-static void print_open_fleet(const struct bal_servers *servers, unsigned open, char *text, size_t size) {
+static void print_open_fleet(const struct bli_servers *servers, unsigned open, char *text, size_t size) {
     size_t used = (size_t)snprintf(text, size, ", N in ");
     for (unsigned g = 0; g < servers->groups && used < size; g++) {
         const char *comma = g > 0 ? "," : "";
@@ -23,14 +23,14 @@ static void print_open_fleet(const struct bal_servers *servers, unsigned open, c
     }
 }
 
-void bal_sizing_title(const struct bal_replay_report *report, FILE *out) {
-    const struct bal_model *model = &report->replay->model;
+void bli_sizing_title(const struct bli_replay_report *report, FILE *out) {
+    const struct bli_model *model = &report->replay->model;
     char length[40], slots[80] = "", fleet[400] = "";
-    bal_time_length(report->target->seconds, length);
-    const bool guessed = bal_recovery_slots_are_guessed(report->times);
-    if (model->slots == BAL_SLOTS_ALL) {
+    bli_time_length(report->target->seconds, length);
+    const bool guessed = bli_recovery_slots_are_guessed(report->times);
+    if (model->slots == BLI_SLOTS_ALL) {
         char speeds[100];
-        bal_speeds_print(&model->speeds, speeds, sizeof speeds);
+        bli_speeds_print(&model->speeds, speeds, sizeof speeds);
         snprintf(slots, sizeof slots, ", %.36s each", speeds);
     } else if (model->slots > 1 || guessed)
         snprintf(slots, sizeof slots, ", %u slot%s each%s", model->slots > 1 ? model->slots : 1,
@@ -51,57 +51,57 @@ void bal_sizing_title(const struct bal_replay_report *report, FILE *out) {
 }
 
 /* Fewest servers first; those that never will do last. */
-static bool needs_less(const struct bal_sizing *a, const struct bal_sizing *b) {
-    return a->outcome != b->outcome ? a->outcome == BAL_SIZED
-                                    : a->outcome == BAL_SIZED && a->servers < b->servers;
+static bool needs_less(const struct bli_sizing *a, const struct bli_sizing *b) {
+    return a->outcome != b->outcome ? a->outcome == BLI_SIZED
+                                    : a->outcome == BLI_SIZED && a->servers < b->servers;
 }
 
 /* "4 (3 to 6)", "> 100" */
-static void add_servers(struct table *table, const struct bal_sizing *sizing) {
+static void add_servers(struct table *table, const struct bli_sizing *sizing) {
     const char *mark = sizing->at.result.doubts ? " !" : "";
-    if (sizing->outcome == BAL_SIZE_BEYOND)
-        bal_table_add(table, "> %u", sizing->servers);
-    else if (sizing->outcome != BAL_SIZED)
-        bal_table_add(table, "none");
+    if (sizing->outcome == BLI_SIZE_BEYOND)
+        bli_table_add(table, "> %u", sizing->servers);
+    else if (sizing->outcome != BLI_SIZED)
+        bli_table_add(table, "none");
     else if (sizing->low == 0)
-        bal_table_add(table, "%u (?)%s", sizing->servers, mark);
+        bli_table_add(table, "%u (?)%s", sizing->servers, mark);
     else if (sizing->high == 0)
-        bal_table_add(table, "%u (%u or more)%s", sizing->servers, sizing->low, mark);
+        bli_table_add(table, "%u (%u or more)%s", sizing->servers, sizing->low, mark);
     else if (sizing->low < sizing->high)
-        bal_table_add(table, "%u (%u to %u)%s", sizing->servers, sizing->low, sizing->high, mark);
+        bli_table_add(table, "%u (%u to %u)%s", sizing->servers, sizing->low, sizing->high, mark);
     else
-        bal_table_add(table, "%u%s", sizing->servers, mark);
+        bli_table_add(table, "%u%s", sizing->servers, mark);
 }
 
-static void put_sizing(struct table *table, const struct bal_replay_report *report, size_t i,
-                       struct bal_replay_unit unit, struct bal_replay_unit energy) {
-    static const struct bal_estimate unknown = {NAN, NAN};
-    const struct bal_sizing *sizing = &report->sizing[i];
-    const bool sized = sizing->outcome == BAL_SIZED;
-    char label[BAL_REPLAY_LABEL];
-    bal_replay_label(&report->cases[i].policy, label);
-    if (bal_table_column(table, 'l', "policy"))
-        bal_table_add(table, "%s%s", label, bal_sizes_mark(report->cases[i].policy.policy));
-    if (bal_table_column(table, 'r', "servers"))
+static void put_sizing(struct table *table, const struct bli_replay_report *report, size_t i,
+                       struct bli_replay_unit unit, struct bli_replay_unit energy) {
+    static const struct bli_estimate unknown = {NAN, NAN};
+    const struct bli_sizing *sizing = &report->sizing[i];
+    const bool sized = sizing->outcome == BLI_SIZED;
+    char label[BLI_REPLAY_LABEL];
+    bli_replay_label(&report->cases[i].policy, label);
+    if (bli_table_column(table, 'l', "policy"))
+        bli_table_add(table, "%s%s", label, bli_sizes_mark(report->cases[i].policy.policy));
+    if (bli_table_column(table, 'r', "servers"))
         add_servers(table, sizing);
-    if (bal_table_column(table, 'r', "load"))
-        bal_table_add_number(table, "%.3f", sized ? sizing->c.model.load : NAN);
-    if (bal_table_column(table, 'r', "%s, %s", report->target->name, unit.name))
-        bal_cell_add_wanted(table, report->target, sized ? sizing->at.time[BAL_TIME_WANTED] : unknown, unit);
-    if (bal_table_column(table, 'r', "one fewer"))
-        bal_cell_add(table, sized ? sizing->one_fewer / unit.seconds : NAN);
-    bal_put_costs(table, report, &sizing->c, sized ? &sizing->at.result : NULL, energy);
-    bal_put_mark(table, report);
+    if (bli_table_column(table, 'r', "load"))
+        bli_table_add_number(table, "%.3f", sized ? sizing->c.model.load : NAN);
+    if (bli_table_column(table, 'r', "%s, %s", report->target->name, unit.name))
+        bli_cell_add_wanted(table, report->target, sized ? sizing->at.time[BLI_TIME_WANTED] : unknown, unit);
+    if (bli_table_column(table, 'r', "one fewer"))
+        bli_cell_add(table, sized ? sizing->one_fewer / unit.seconds : NAN);
+    bli_put_costs(table, report, &sizing->c, sized ? &sizing->at.result : NULL, energy);
+    bli_put_mark(table, report);
 }
 
-void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table) {
-    const struct bal_replay_unit unit = bal_replay_unit(report);
+void bli_sizing_table(const struct bli_replay_report *report, const size_t *order, struct table *table) {
+    const struct bli_replay_unit unit = bli_replay_unit(report);
     double most = 0;
     for (size_t i = 0; i < report->count; i++)
-        if (report->sizing[i].outcome == BAL_SIZED)
-            most = fmax(most, bal_replay_energy(&report->sizing[i].at.result));
-    const struct bal_replay_unit energy = bal_energy_unit(most);
-    bal_table_init(table, 0);
+        if (report->sizing[i].outcome == BLI_SIZED)
+            most = fmax(most, bli_replay_energy(&report->sizing[i].at.result));
+    const struct bli_replay_unit energy = bli_energy_unit(most);
+    bli_table_init(table, 0);
     size_t *rank = malloc((report->count + 1) * sizeof *rank);
     table->failed = table->failed || !rank;
     for (size_t i = 0; rank && i < report->count; i++) {
@@ -113,82 +113,82 @@ void bal_sizing_table(const struct bal_replay_report *report, const size_t *orde
     for (size_t i = 0; rank && i < report->count; i++)
         do
             put_sizing(table, report, rank[i], unit, energy);
-        while (bal_table_end_row(table));
+        while (bli_table_end_row(table));
     free(rank);
 }
 
-bool bal_sizing_is_hopeless(const struct bal_replay_report *report) {
-    return report->sizing[0].outcome == BAL_SIZE_HOPELESS; /* which does not depend on the policy */
+bool bli_sizing_is_hopeless(const struct bli_replay_report *report) {
+    return report->sizing[0].outcome == BLI_SIZE_HOPELESS; /* which does not depend on the policy */
 }
 
 /* More servers do not help a policy that has all of them off at times. */
-static void print_refusal(const struct bal_replay_report *report, size_t i, FILE *out) {
-    const struct bal_sizing *sizing = &report->sizing[i];
-    if (sizing->outcome != BAL_SIZE_BEYOND || !(bal_turned_away(&sizing->at.result) > 0))
+static void print_refusal(const struct bli_replay_report *report, size_t i, FILE *out) {
+    const struct bli_sizing *sizing = &report->sizing[i];
+    if (sizing->outcome != BLI_SIZE_BEYOND || !(bli_turned_away(&sizing->at.result) > 0))
         return;
-    char label[BAL_REPLAY_LABEL];
-    bal_replay_label(&report->cases[i].policy, label);
+    char label[BLI_REPLAY_LABEL];
+    bli_replay_label(&report->cases[i].policy, label);
     fprintf(out,
             "%s refuses %.3g %% of all jobs even then, as all servers are off at times: try a longer "
             "--standby.\n",
-            label, 100 * bal_turned_away(&sizing->at.result));
+            label, 100 * bli_turned_away(&sizing->at.result));
 }
 
 /* A target for times does not cover jobs that have none. */
-static void print_failures(const struct bal_replay_report *report, size_t i, FILE *out) {
-    const struct bal_sizing *sizing = &report->sizing[i];
-    const double failed = sizing->at.result.metric[BAL_FAILED].mean;
-    if (sizing->outcome != BAL_SIZED || !(failed > 0))
+static void print_failures(const struct bli_replay_report *report, size_t i, FILE *out) {
+    const struct bli_sizing *sizing = &report->sizing[i];
+    const double failed = sizing->at.result.metric[BLI_FAILED].mean;
+    if (sizing->outcome != BLI_SIZED || !(failed > 0))
         return;
-    char label[BAL_REPLAY_LABEL];
-    bal_replay_label(&report->cases[i].policy, label);
+    char label[BLI_REPLAY_LABEL];
+    bli_replay_label(&report->cases[i].policy, label);
     fprintf(out,
             "%s fails %.3g %% of all jobs on these %u servers: a wrong answer, or none. The target is met by "
             "the others.\n",
             label, 100 * failed, sizing->servers);
 }
 
-static bool is_open_ended(const struct bal_replay_report *report) {
+static bool is_open_ended(const struct bli_replay_report *report) {
     for (size_t i = 0; i < report->count; i++)
-        if (report->sizing[i].outcome == BAL_SIZED && report->sizing[i].low > 0 &&
+        if (report->sizing[i].outcome == BLI_SIZED && report->sizing[i].low > 0 &&
             report->sizing[i].high == 0)
             return true;
     return false;
 }
 
-static bool is_unknown(const struct bal_replay_report *report) {
+static bool is_unknown(const struct bli_replay_report *report) {
     for (size_t i = 0; i < report->count; i++)
-        if (report->sizing[i].outcome == BAL_SIZED && report->sizing[i].low == 0)
+        if (report->sizing[i].outcome == BLI_SIZED && report->sizing[i].low == 0)
             return true;
     return false;
 }
 
 /* What is wrong with fleets that meet the target. */
-static void print_doubts(const struct bal_replay_report *report, FILE *out) {
+static void print_doubts(const struct bli_replay_report *report, FILE *out) {
     struct doubt_notes notes = {0};
     for (size_t i = 0; i < report->count; i++) {
-        const struct bal_sizing *sizing = &report->sizing[i];
-        char label[BAL_REPLAY_LABEL];
-        bal_replay_label(&report->cases[i].policy, label);
-        if (sizing->outcome == BAL_SIZED)
-            bal_doubt_add(&notes, label, &sizing->c, &sizing->at.result);
+        const struct bli_sizing *sizing = &report->sizing[i];
+        char label[BLI_REPLAY_LABEL];
+        bli_replay_label(&report->cases[i].policy, label);
+        if (sizing->outcome == BLI_SIZED)
+            bli_doubt_add(&notes, label, &sizing->c, &sizing->at.result);
     }
     notes.undecided = false; /* the jobs come to an end */
-    bal_doubt_print(&notes, BAL_REMEDY_NONE, out);
+    bli_doubt_print(&notes, BLI_REMEDY_NONE, out);
 }
 
-void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
+void bli_sizing_notes(const struct bli_replay_report *report, FILE *out) {
     const char *name = report->target->name;
-    if (bal_sizing_is_hopeless(report)) {
-        char best[BAL_TIME_TEXT];
-        bal_time_length(report->sizing[0].best, best);
+    if (bli_sizing_is_hopeless(report)) {
+        char best[BLI_TIME_TEXT];
+        bli_time_length(report->sizing[0].best, best);
         fprintf(out, "No number of servers will do: with no job waiting the %s would still be %s.\n", name,
                 best);
         return;
     }
     bool beyond = false;
     for (size_t i = 0; i < report->count; i++)
-        beyond = beyond || report->sizing[i].outcome == BAL_SIZE_BEYOND;
+        beyond = beyond || report->sizing[i].outcome == BLI_SIZE_BEYOND;
     fprintf(
         out,
         "Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not\n"
@@ -200,7 +200,7 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
         fputs("or more: by some of those logs even several times as many servers would not do.\n", out);
     if (is_unknown(report))
         fputs("(?): it cannot be told, by too few jobs or queues that remember for too long.\n", out);
-    bal_replay_doubt(report, out);
+    bli_replay_doubt(report, out);
     print_doubts(report, out);
     if (beyond)
         fputs("> N: not met with N servers, the most that were tried.\n", out);
@@ -210,16 +210,16 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
         print_failures(report, i, out);
 }
 
-void bal_sizing_text(const struct bal_replay_report *report, const size_t *order, enum bal_table_style style,
+void bli_sizing_text(const struct bli_replay_report *report, const size_t *order, enum bli_table_style style,
                      FILE *out) {
     struct table table;
-    bal_sizing_title(report, out);
+    bli_sizing_title(report, out);
     fputc('\n', out);
-    if (!bal_sizing_is_hopeless(report)) {
-        bal_sizing_table(report, order, &table);
-        bal_table_print(&table, table.align, style, out);
-        bal_table_fini(&table);
+    if (!bli_sizing_is_hopeless(report)) {
+        bli_sizing_table(report, order, &table);
+        bli_table_print(&table, table.align, style, out);
+        bli_table_fini(&table);
         fputc('\n', out);
     }
-    bal_sizing_notes(report, out);
+    bli_sizing_notes(report, out);
 }

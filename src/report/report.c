@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct bal_report_known nothing_known = {.count = 0};
+static const struct bli_report_known nothing_known = {.count = 0};
 
 /* The newest run of each experiment, whatever its mode, in the order in which they were started. */
-static bool is_newest(const struct bal_store_run *runs, size_t count, size_t i) {
+static bool is_newest(const struct bli_store_run *runs, size_t count, size_t i) {
     for (size_t later = i + 1; later < count; later++)
         if (strcmp(runs[later].name, runs[i].name) == 0)
             return false;
     return true;
 }
 
-static bool is_of_run(const struct bal_experiment *e, const struct bal_store_run *run) {
+static bool is_of_run(const struct bli_experiment *e, const struct bli_store_run *run) {
     return e->mode == run->mode && strcmp(e->name, run->name) == 0 && strcmp(e->spec, run->spec) == 0;
 }
 
-static enum bal_code item_init(const struct bal_store_run *run, const struct bal_report_known *known,
+static enum bal_code item_init(const struct bli_store_run *run, const struct bli_report_known *known,
                                size_t number, struct item *item, struct bal_error *err) {
     *item = (struct item){.number = number, .run = run};
     for (size_t i = 0; i < known->count; i++)
@@ -32,27 +32,27 @@ static enum bal_code item_init(const struct bal_store_run *run, const struct bal
             item->borrowed = true;
             return BAL_OK;
         }
-    const enum bal_code code = bal_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode,
+    const enum bal_code code = bli_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode,
                                                     &item->experiment, &item->error);
     return code == BAL_E_MEMORY ? bal_fail(err, code, "%s", item->error.text) : BAL_OK;
 }
 
 /* "✓ 41 claims hold · ✗ 4 claims do not hold" */
-static void put_tally(const struct page *page, const size_t count[BAL_FATES], const char *one,
+static void put_tally(const struct page *page, const size_t count[BLI_FATES], const char *one,
                       const char *several) {
     static const struct {
-        enum bal_claim_status fate;
-        enum bal_judgement judgement;
+        enum bli_claim_status fate;
+        enum bli_judgement judgement;
         const char *of_one, *of_several;
     } rows[] = {
-        {BAL_CLAIM_STATUS_HOLDS, BAL_CLAIM_HOLDS, "holds", "hold"},
-        {BAL_CLAIM_STATUS_UNEXPECTED, BAL_CLAIM_HOLDS, "holds although an error is stated",
+        {BLI_CLAIM_STATUS_HOLDS, BLI_CLAIM_HOLDS, "holds", "hold"},
+        {BLI_CLAIM_STATUS_UNEXPECTED, BLI_CLAIM_HOLDS, "holds although an error is stated",
          "hold although an error is stated"},
-        {BAL_CLAIM_STATUS_ERROR, BAL_CLAIM_FAILS, "is an error of the paper, confirmed",
+        {BLI_CLAIM_STATUS_ERROR, BLI_CLAIM_FAILS, "is an error of the paper, confirmed",
          "are errors of the paper, confirmed"},
-        {BAL_CLAIM_STATUS_READING, BAL_CLAIM_FAILS, "does not hold as read", "do not hold as read"},
-        {BAL_CLAIM_STATUS_FAILS, BAL_CLAIM_FAILS, "does not hold", "do not hold"},
-        {BAL_CLAIM_STATUS_UNDECIDED, BAL_CLAIM_UNDECIDED, "is undecided", "are undecided"},
+        {BLI_CLAIM_STATUS_READING, BLI_CLAIM_FAILS, "does not hold as read", "do not hold as read"},
+        {BLI_CLAIM_STATUS_FAILS, BLI_CLAIM_FAILS, "does not hold", "do not hold"},
+        {BLI_CLAIM_STATUS_UNDECIDED, BLI_CLAIM_UNDECIDED, "is undecided", "are undecided"},
     };
     const char *before = "<p>";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -68,10 +68,10 @@ static void put_tally(const struct page *page, const size_t count[BAL_FATES], co
 }
 
 static void put_summary(const struct page *page, const struct item *items, size_t count) {
-    struct bal_tally tally = {0};
+    struct bli_tally tally = {0};
     for (size_t i = 0; i < count; i++)
         if (items[i].experiment)
-            bal_tally_add(&tally, items[i].experiment, items[i].judged);
+            bli_tally_add(&tally, items[i].experiment, items[i].judged);
     put_tally(page, tally.claim, "claim", "claims");
     put_tally(page, tally.finding, "finding of ours", "findings of ours");
     if (count < 2)
@@ -79,7 +79,7 @@ static void put_summary(const struct page *page, const struct item *items, size_
     put_text(page, "<ul>\n");
     for (size_t i = 0; i < count; i++) {
         fprintf(page->out, "<li><a href=\"#experiment-%zu\">", i + 1);
-        bal_html_text(name_of(&items[i]), page->out);
+        bli_html_text(name_of(&items[i]), page->out);
         put_text(page, items[i].experiment ? "</a></li>\n" : "</a> (cannot be read)</li>\n");
     }
     put_text(page, "</ul>\n");
@@ -109,31 +109,31 @@ static enum bal_code put_page(struct page *page, const struct item *items, size_
     char *title = title_of(page, items, count);
     if (!title)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
-    bal_html_begin(title, page->out);
+    bli_html_begin(title, page->out);
     put_text(page, "<header>\n");
-    bal_html_element("h1", NULL, title, page->out);
+    bli_html_element("h1", NULL, title, page->out);
     free(title);
     put_summary(page, items, count);
     put_text(page, "</header>\n<main>\n");
     enum bal_code code = BAL_OK;
     for (size_t i = 0; i < count && !code; i++)
-        code = bal_page_item(page, &items[i], err);
+        code = bli_page_item(page, &items[i], err);
     put_text(page, "</main>\n<footer class=\"soft\">Made by Ballast " BALLAST_VERSION " from ");
-    bal_html_text(page->path, page->out);
+    bli_html_text(page->path, page->out);
     put_text(page, ".</footer>\n");
-    bal_html_end(page->out);
+    bli_html_end(page->out);
     return code;
 }
 
 /* Puts the experiments to be shown into *items, which the caller ends with items_free. */
-static enum bal_code items_new(const struct page *page, const struct bal_report_known *known,
-                               struct bal_store_run **runs, struct item **items, size_t *used,
+static enum bal_code items_new(const struct page *page, const struct bli_report_known *known,
+                               struct bli_store_run **runs, struct item **items, size_t *used,
                                struct bal_error *err) {
     size_t count = 0;
     *runs = NULL;
     *items = NULL;
     *used = 0;
-    enum bal_code code = bal_store_runs(page->store, runs, &count, err);
+    enum bal_code code = bli_store_runs(page->store, runs, &count, err);
     if (code)
         return code;
     if (count == 0)
@@ -147,36 +147,36 @@ static enum bal_code items_new(const struct page *page, const struct bal_report_
             ++*used;
             code = item_init(&(*runs)[i], known, *used, &(*items)[*used - 1], err);
             if (!code && (*items)[*used - 1].experiment)
-                code = bal_store_adopt_delays(page->store, (*items)[*used - 1].experiment, err);
+                code = bli_store_adopt_delays(page->store, (*items)[*used - 1].experiment, err);
         }
     return code;
 }
 
-static void items_free(struct bal_store_run *runs, struct item *items, size_t used) {
+static void items_free(struct bli_store_run *runs, struct item *items, size_t used) {
     for (size_t i = 0; i < used; i++) {
         if (items[i].borrowed)
             continue;
-        bal_experiment_free(items[i].experiment);
+        bli_experiment_free(items[i].experiment);
         free(items[i].judged);
     }
     free(items);
     free(runs);
 }
 
-enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *out, struct bal_error *err) {
-    return bal_report_write_known(store, path, &nothing_known, out, err);
+enum bal_code bli_report_write(struct bli_store *store, const char *path, FILE *out, struct bal_error *err) {
+    return bli_report_write_known(store, path, &nothing_known, out, err);
 }
 
-enum bal_code bal_report_write_known(struct bal_store *store, const char *path,
-                                     const struct bal_report_known *known, FILE *out, struct bal_error *err) {
+enum bal_code bli_report_write_known(struct bli_store *store, const char *path,
+                                     const struct bli_report_known *known, FILE *out, struct bal_error *err) {
     struct page page = {.store = store, .path = path, .out = out};
-    struct bal_store_run *runs;
+    struct bli_store_run *runs;
     struct item *items;
     size_t count;
     enum bal_code code = items_new(&page, known, &runs, &items, &count, err);
     for (size_t i = 0; i < count && !code; i++)
         if (items[i].experiment && !items[i].judged)
-            code = bal_judgements_new(store, items[i].experiment, &items[i].judged, err);
+            code = bli_judgements_new(store, items[i].experiment, &items[i].judged, err);
     if (!code)
         code = put_page(&page, items, count, err);
     items_free(runs, items, count);
@@ -186,19 +186,19 @@ enum bal_code bal_report_write_known(struct bal_store *store, const char *path,
 }
 
 /* Draws the figures of one of them; BAL_E_UNKNOWN when it has none of those that are wanted. */
-static enum bal_code draw_item(struct bal_store *store, const struct item *item,
-                               const struct bal_chart_files *files, struct bal_error *err) {
+static enum bal_code draw_item(struct bli_store *store, const struct item *item,
+                               const struct bli_chart_files *files, struct bal_error *err) {
     if (!item->experiment)
         return bal_fail(err, item->error.code, "experiment '%s' cannot be read: %s", item->run->name,
                         item->error.text);
-    return bal_chart_write(store, item->experiment, files, err);
+    return bli_chart_write(store, item->experiment, files, err);
 }
 
 /* An error in one experiment is reported after the figures of the others are drawn. */
-enum bal_code bal_report_figures(struct bal_store *store, const char *path,
-                                 const struct bal_chart_files *files, struct bal_error *err) {
+enum bal_code bli_report_figures(struct bli_store *store, const char *path,
+                                 const struct bli_chart_files *files, struct bal_error *err) {
     const struct page page = {.store = store, .path = path};
-    struct bal_store_run *runs;
+    struct bli_store_run *runs;
     struct item *items;
     size_t count, drawn = 0;
     struct bal_error first = {0};

@@ -9,27 +9,27 @@
 
 /* ---- claims ---- */
 
-static void put_answer(const struct page *page, const struct item *item, const struct bal_claim *claim) {
+static void put_answer(const struct page *page, const struct item *item, const struct bli_claim *claim) {
     if (claim->answers < 0)
         return;
     const char *id = item->experiment->claim[claim->answers].id;
     fprintf(page->out, "<dt>answers</dt><dd><a href=\"#claim-%zu-%s\">%s</a></dd>\n", item->number, id, id);
 }
 
-static void put_claim(const struct page *page, const struct item *item, const struct bal_claim *claim,
-                      const struct bal_judged *judged) {
+static void put_claim(const struct page *page, const struct item *item, const struct bli_claim *claim,
+                      const struct bli_judged *judged) {
     fprintf(page->out, "<li class=\"%s %s\" id=\"claim-%zu-%s\">\n", claim->finding ? "finding" : "claim",
             judgement_class(judged->judgement), item->number, claim->id);
-    char words[BAL_JUDGED_WORDS];
-    bal_judged_words(claim, judged, words);
+    char words[BLI_JUDGED_WORDS];
+    bli_judged_words(claim, judged, words);
     fprintf(page->out, "<span class=\"badge\">%s%s%s</span>\n<p>", claim->finding ? "Our finding: " : "",
             judgement_sign(judged->judgement), words);
     if (claim->quote) {
         put_text(page, "\u201c");
-        bal_html_text(claim->quote, page->out);
+        bli_html_text(claim->quote, page->out);
         put_text(page, "\u201d</p>\n<p>");
     }
-    bal_html_text(claim->says, page->out);
+    bli_html_text(claim->says, page->out);
     put_text(page, "</p>\n<dl>\n");
     char measured[sizeof judged->measured + sizeof judged->where + 8];
     snprintf(measured, sizeof measured, "%s%s%s", judged->measured, *judged->where ? " at " : "",
@@ -40,18 +40,18 @@ static void put_claim(const struct page *page, const struct item *item, const st
     put_fact(page, "error", claim->error);
     put_fact(page, "reason", claim->reason);
     put_fact(page, "source", claim->section);
-    put_fact(page, "kind", claim->kind ? bal_kinds[claim->kind] : NULL);
+    put_fact(page, "kind", claim->kind ? bli_kinds[claim->kind] : NULL);
     put_answer(page, item, claim);
     put_fact(page, claim->finding ? "finding" : "claim", claim->id);
     put_text(page, "</dl>\n</li>\n");
 }
 
-static void put_group(const struct page *page, const struct item *item, enum bal_claim_group group) {
+static void put_group(const struct page *page, const struct item *item, enum bli_claim_group group) {
     static const char *const titles[] = {"Claims", "By definition", "Findings of ours"};
-    const struct bal_experiment *e = item->experiment;
+    const struct bli_experiment *e = item->experiment;
     bool any = false;
     for (size_t i = 0; i < e->claims; i++) {
-        if (bal_claim_group_of(&e->claim[i]) != group)
+        if (bli_claim_group_of(&e->claim[i]) != group)
             continue;
         if (!any)
             fprintf(page->out, "<h3>%s</h3>\n<ul class=\"claims\">\n", titles[group]);
@@ -62,24 +62,24 @@ static void put_group(const struct page *page, const struct item *item, enum bal
 }
 
 static void put_claims(const struct page *page, const struct item *item) {
-    for (int group = 0; group < BAL_GROUPS; group++)
-        put_group(page, item, (enum bal_claim_group)group);
+    for (int group = 0; group < BLI_GROUPS; group++)
+        put_group(page, item, (enum bli_claim_group)group);
 }
 
 /* ---- figures ---- */
 
-static void put_figure(const struct page *page, const struct item *item, const struct bal_plot *plot,
-                       const struct bal_figure *figure, const char *svg) {
+static void put_figure(const struct page *page, const struct item *item, const struct bli_plot *plot,
+                       const struct bli_figure *figure, const char *svg) {
     fprintf(page->out, "<figure id=\"figure-%zu-%s\"%s>\n", item->number, plot->id,
             figure->panels > 1 ? " class=\"wide\"" : "");
-    put_text(page, bal_svg_element(svg));
+    put_text(page, bli_svg_element(svg));
     if (plot->caption || plot->section) {
         put_text(page, "<figcaption>");
         if (plot->section) {
-            bal_html_text(plot->section, page->out);
+            bli_html_text(plot->section, page->out);
             put_text(page, plot->caption ? ". " : "");
         }
-        bal_html_text(plot->caption, page->out);
+        bli_html_text(plot->caption, page->out);
         put_text(page, "</figcaption>\n");
     }
     put_text(page, "</figure>\n");
@@ -87,19 +87,19 @@ static void put_figure(const struct page *page, const struct item *item, const s
 
 static void put_no_figure(const struct page *page, const char *id, const char *why) {
     put_text(page, "<p class=\"soft\">Figure ");
-    bal_html_text(id, page->out);
+    bli_html_text(id, page->out);
     put_text(page, " could not be drawn: ");
-    bal_html_text(why, page->out);
+    bli_html_text(why, page->out);
     put_text(page, ".</p>\n");
 }
 
 static enum bal_code put_figures(struct page *page, const struct item *item, struct bal_error *err) {
-    const struct bal_experiment *e = item->experiment;
+    const struct bli_experiment *e = item->experiment;
     if (e->plots > 0)
         put_text(page, "<h3>Figures</h3>\n<div class=\"figures\">\n");
     for (size_t i = 0; i < e->plots && !page->no_gnuplot; i++) {
-        struct bal_chart *chart;
-        const enum bal_code code = bal_chart_new(page->store, e, i, &chart, err);
+        struct bli_chart *chart;
+        const enum bal_code code = bli_chart_new(page->store, e, i, &chart, err);
         if (code == BAL_E_MEMORY || code == BAL_E_IO)
             return code;
         if (code) { /* a file may ask for what cannot be drawn; the rest of the page is still worth having */
@@ -109,19 +109,19 @@ static enum bal_code put_figures(struct page *page, const struct item *item, str
         char *svg;
         size_t size;
         const enum bal_code drawn =
-            bal_figure_render(bal_chart_figure(chart), BAL_FIGURE_SVG, &svg, &size, err);
+            bli_figure_render(bli_chart_figure(chart), BLI_FIGURE_SVG, &svg, &size, err);
         if (drawn == BAL_E_MEMORY) {
-            bal_chart_free(chart);
+            bli_chart_free(chart);
             return drawn;
         }
         if (drawn) {
             put_no_figure(page, e->plot[i].id, err->text);
             page->no_gnuplot = true;
         } else {
-            put_figure(page, item, &e->plot[i], bal_chart_figure(chart), svg);
+            put_figure(page, item, &e->plot[i], bli_chart_figure(chart), svg);
             free(svg);
         }
-        bal_chart_free(chart);
+        bli_chart_free(chart);
     }
     put_text(page, e->plots > 0 ? "</div>\n" : "");
     return BAL_OK;
@@ -130,26 +130,26 @@ static enum bal_code put_figures(struct page *page, const struct item *item, str
 /* ---- an experiment ---- */
 
 static enum bal_code put_state(const struct page *page, const struct item *item, struct bal_error *err) {
-    const struct bal_experiment *e = item->experiment;
-    struct bal_sweep_progress progress;
-    const enum bal_code code = bal_sweep_status(e, page->store, &progress, err);
+    const struct bli_experiment *e = item->experiment;
+    struct bli_sweep_progress progress;
+    const enum bal_code code = bli_sweep_status(e, page->store, &progress, err);
     if (code)
         return code;
     put_text(page, "<p class=\"soft\">");
     if (e->paper) {
         put_text(page, "Paper ");
-        bal_html_text(e->paper, page->out);
+        bli_html_text(e->paper, page->out);
         put_text(page, e->section ? ", " : ". ");
     }
     if (e->section) {
-        bal_html_text(e->section, page->out);
+        bli_html_text(e->section, page->out);
         put_text(page, ". ");
     }
     fprintf(page->out, "Experiment ");
-    bal_html_text(e->name, page->out);
+    bli_html_text(e->name, page->out);
     fprintf(page->out, ", %s%s; %zu trials, seed %" PRIu64 ".</p>\n",
-            e->mode == BAL_MODE_PLAIN ? "as written" : bal_mode_text(e->mode),
-            e->mode == BAL_MODE_PLAIN ? "" : " sizes", progress.total, e->seed);
+            e->mode == BLI_MODE_PLAIN ? "as written" : bli_mode_text(e->mode),
+            e->mode == BLI_MODE_PLAIN ? "" : " sizes", progress.total, e->seed);
     if (progress.done < progress.total)
         fprintf(
             page->out,
@@ -161,18 +161,18 @@ static enum bal_code put_state(const struct page *page, const struct item *item,
 /* One that cannot be read (another version wrote it, or the file is damaged) does not affect the others. */
 static void put_unreadable(const struct page *page, const struct item *item) {
     put_text(page, "<p class=\"fails\"><span class=\"badge\">This experiment cannot be read:</span> ");
-    bal_html_text(item->error.text, page->out);
+    bli_html_text(item->error.text, page->out);
     put_text(page, ".</p>\n<dl class=\"facts\">\n");
-    bal_page_maker(page, "begun", item->run->started, item->run->version, item->run->compiler,
+    bli_page_maker(page, "begun", item->run->started, item->run->version, item->run->compiler,
                    item->run->machine);
     put_text(page, "</dl>\n");
-    bal_page_spec(page, item);
+    bli_page_spec(page, item);
 }
 
-enum bal_code bal_page_item(struct page *page, const struct item *item, struct bal_error *err) {
-    const struct bal_experiment *e = item->experiment;
+enum bal_code bli_page_item(struct page *page, const struct item *item, struct bal_error *err) {
+    const struct bli_experiment *e = item->experiment;
     fprintf(page->out, "<section id=\"experiment-%zu\">\n", item->number);
-    bal_html_element("h2", NULL, name_of(item), page->out);
+    bli_html_element("h2", NULL, name_of(item), page->out);
     if (!e) {
         put_unreadable(page, item);
         put_text(page, "</section>\n");
@@ -180,14 +180,14 @@ enum bal_code bal_page_item(struct page *page, const struct item *item, struct b
     }
     enum bal_code code = put_state(page, item, err);
     if (e->about)
-        bal_html_element("p", NULL, e->about, page->out);
+        bli_html_element("p", NULL, e->about, page->out);
     put_claims(page, item);
     if (!code)
         code = put_figures(page, item, err);
     if (!code)
-        code = bal_page_table(page, e, err);
+        code = bli_page_table(page, e, err);
     if (!code)
-        code = bal_page_repeat(page, item, err);
+        code = bli_page_repeat(page, item, err);
     put_text(page, "</section>\n");
     return code;
 }

@@ -9,7 +9,7 @@
 #include "report/judgements.h"
 
 struct page {
-    struct bal_store *store;
+    struct bli_store *store;
     const char *path;
     FILE *out;
     bool no_gnuplot; /* found missing: reported once, not tried again */
@@ -19,10 +19,10 @@ struct page {
  */
 struct item {
     size_t number;
-    const struct bal_store_run *run;
-    struct bal_experiment *experiment; /* NULL: it cannot be read */
+    const struct bli_store_run *run;
+    struct bli_experiment *experiment; /* NULL: it cannot be read */
     struct bal_error error;            /* why */
-    struct bal_judged *judged;         /* one for each claim and finding */
+    struct bli_judged *judged;         /* one for each claim and finding */
     bool borrowed;                     /* both are the caller's of the page */
 };
 
@@ -38,24 +38,24 @@ static inline void put_text(const struct page *page, const char *text) {
 static inline void put_fact(const struct page *page, const char *name, const char *text) {
     if (!text || !*text)
         return;
-    bal_html_element("dt", NULL, name, page->out);
-    bal_html_element("dd", NULL, text, page->out);
+    bli_html_element("dt", NULL, name, page->out);
+    bli_html_element("dd", NULL, text, page->out);
 }
 
-static inline const char *judgement_class(enum bal_judgement judgement) {
-    return judgement == BAL_CLAIM_HOLDS ? "holds" : judgement == BAL_CLAIM_FAILS ? "fails" : "open";
+static inline const char *judgement_class(enum bli_judgement judgement) {
+    return judgement == BLI_CLAIM_HOLDS ? "holds" : judgement == BLI_CLAIM_FAILS ? "fails" : "open";
 }
 
-static inline const char *judgement_sign(enum bal_judgement judgement) {
-    return judgement == BAL_CLAIM_HOLDS ? "✓ " : judgement == BAL_CLAIM_FAILS ? "✗ " : "? ";
+static inline const char *judgement_sign(enum bli_judgement judgement) {
+    return judgement == BLI_CLAIM_HOLDS ? "✓ " : judgement == BLI_CLAIM_FAILS ? "✗ " : "? ";
 }
 
-enum bal_code bal_page_item(struct page *page, const struct item *item, struct bal_error *err);
-enum bal_code bal_page_table(const struct page *page, const struct bal_experiment *e, struct bal_error *err);
-enum bal_code bal_page_repeat(const struct page *page, const struct item *item, struct bal_error *err);
+enum bal_code bli_page_item(struct page *page, const struct item *item, struct bal_error *err);
+enum bal_code bli_page_table(const struct page *page, const struct bli_experiment *e, struct bal_error *err);
+enum bal_code bli_page_repeat(const struct page *page, const struct item *item, struct bal_error *err);
 /* "2024-05-01T12:00:00Z: version 0.1.0, gcc 12, Linux"; `before` is "" or ends in ": ". */
-void bal_page_maker(const struct page *page, const char *name, const char *before, const char *version,
+void bli_page_maker(const struct page *page, const char *name, const char *before, const char *version,
                     const char *compiler, const char *machine);
-void bal_page_spec(const struct page *page, const struct item *item);
+void bli_page_spec(const struct page *page, const struct item *item);
 
 #endif

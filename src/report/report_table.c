@@ -13,59 +13,59 @@ enum {
     ROWS_MAX = 2000, /* and one of more still is cut */
 };
 
-static void put_table_head(const struct page *page, const struct bal_experiment *e) {
+static void put_table_head(const struct page *page, const struct bli_experiment *e) {
     put_text(page, "<thead><tr>");
     for (size_t a = 0; a < e->axes; a++)
-        bal_html_table_head(e->axis[a].label, false, BAL_HTML_COLUMN, page->out);
-    bal_html_table_head("policy", true, BAL_HTML_COLUMN, page->out);
-    bal_html_table_head("verdict", true, BAL_HTML_COLUMN, page->out);
+        bli_html_table_head(e->axis[a].label, false, BLI_HTML_COLUMN, page->out);
+    bli_html_table_head("policy", true, BLI_HTML_COLUMN, page->out);
+    bli_html_table_head("verdict", true, BLI_HTML_COLUMN, page->out);
     for (size_t m = 0; m < e->metrics; m++) {
-        char text[BAL_QUANTITY_TEXT];
-        bal_html_table_head(bal_quantity_text(e->metric[m], text), false, BAL_HTML_COLUMN, page->out);
+        char text[BLI_QUANTITY_TEXT];
+        bli_html_table_head(bli_quantity_text(e->metric[m], text), false, BLI_HTML_COLUMN, page->out);
     }
-    bal_html_table_head("replications", false, BAL_HTML_COLUMN, page->out);
+    bli_html_table_head("replications", false, BLI_HTML_COLUMN, page->out);
     put_text(page, "</tr></thead>\n");
 }
 
-static enum bal_code put_value(const struct page *page, const struct bal_experiment *e, size_t point,
-                               size_t policy, struct bal_quantity quantity, const struct bal_result *result,
+static enum bal_code put_value(const struct page *page, const struct bli_experiment *e, size_t point,
+                               size_t policy, struct bli_quantity quantity, const struct bli_result *result,
                                struct bal_error *err) {
-    struct bal_estimate estimate = {NAN, NAN};
-    if (result->verdict != BAL_UNSTABLE || !bal_quantity_diverges(quantity)) {
+    struct bli_estimate estimate = {NAN, NAN};
+    if (result->verdict != BLI_UNSTABLE || !bli_quantity_diverges(quantity)) {
         const enum bal_code code =
-            bal_store_quantity(page->store, e, point, policy, quantity, &estimate, err);
+            bli_store_quantity(page->store, e, point, policy, quantity, &estimate, err);
         if (code)
             return code;
     }
-    char text[BAL_METRIC_TEXT];
-    bal_metric_print(estimate, text);
-    bal_html_element("td", NULL, *text ? text : "–", page->out);
+    char text[BLI_METRIC_TEXT];
+    bli_metric_print(estimate, text);
+    bli_html_element("td", NULL, *text ? text : "–", page->out);
     return BAL_OK;
 }
 
 /* "stable", "stable, doubted: settling theory", "not run" */
-static void print_verdict(const struct bal_result *result, char *text, size_t size) {
-    char words[BAL_DOUBT_WORDS];
-    bal_doubt_words(result->doubts, words);
-    snprintf(text, size, "%s%s%s", result->replications > 0 ? bal_verdict_text(result->verdict) : "not run",
+static void print_verdict(const struct bli_result *result, char *text, size_t size) {
+    char words[BLI_DOUBT_WORDS];
+    bli_doubt_words(result->doubts, words);
+    snprintf(text, size, "%s%s%s", result->replications > 0 ? bli_verdict_text(result->verdict) : "not run",
              *words ? ", doubted: " : "", words);
 }
 
-static enum bal_code put_row(const struct page *page, const struct bal_experiment *e, size_t point,
+static enum bal_code put_row(const struct page *page, const struct bli_experiment *e, size_t point,
                              size_t policy, struct bal_error *err) {
-    struct bal_result result;
-    enum bal_code code = bal_store_result(page->store, e, point, policy, &result, err);
+    struct bli_result result;
+    enum bal_code code = bli_store_result(page->store, e, point, policy, &result, err);
     if (code)
         return code;
     put_text(page, policy == 0 && point > 0 ? "<tr class=\"first\">" : "<tr>");
-    size_t index[BAL_AXES_MAX];
-    bal_experiment_coordinates(e, point, index);
+    size_t index[BLI_AXES_MAX];
+    bli_experiment_coordinates(e, point, index);
     for (size_t a = 0; a < e->axes; a++)
-        bal_html_element("td", NULL, e->axis[a].value[index[a]].label, page->out);
-    bal_html_table_head(e->policy[policy].label, true, BAL_HTML_ROW, page->out);
+        bli_html_element("td", NULL, e->axis[a].value[index[a]].label, page->out);
+    bli_html_table_head(e->policy[policy].label, true, BLI_HTML_ROW, page->out);
     char verdict[120];
     print_verdict(&result, verdict, sizeof verdict);
-    bal_html_element("td", "l", verdict, page->out);
+    bli_html_element("td", "l", verdict, page->out);
     for (size_t m = 0; m < e->metrics && !code; m++)
         code = put_value(page, e, point, policy, e->metric[m], &result, err);
     fprintf(page->out, "<td>%u</td></tr>\n", result.replications);
@@ -73,17 +73,17 @@ static enum bal_code put_row(const struct page *page, const struct bal_experimen
 }
 
 /* Does a run of the experiment go on after the end of its curve? */
-static bool outlasts_curve(const struct bal_experiment *e) {
+static bool outlasts_curve(const struct bli_experiment *e) {
     bool found = false;
     for (size_t point = 0; point < e->points && !found; point++) {
-        struct bal_case c;
-        bal_experiment_case(e, point, 0, &c);
-        found = c.run.time > bal_curve_end(&c.model.curve);
+        struct bli_case c;
+        bli_experiment_case(e, point, 0, &c);
+        found = c.run.time > bli_curve_end(&c.model.curve);
     }
     return found;
 }
 
-enum bal_code bal_page_table(const struct page *page, const struct bal_experiment *e, struct bal_error *err) {
+enum bal_code bli_page_table(const struct page *page, const struct bli_experiment *e, struct bal_error *err) {
     const size_t rows = e->points * e->policies;
     fprintf(page->out, "<details class=\"results\"%s><summary>Results: %zu points, %zu policies</summary>\n",
             rows <= ROWS_OPEN ? " open" : "", e->points, e->policies);
@@ -94,7 +94,7 @@ enum bal_code bal_page_table(const struct page *page, const struct bal_experimen
              "truth: it was measured while queues were still settling, lies far from exact theory, comes "
              "from sizes whose tail is too heavy or from too few jobs, or has not reached the wanted "
              "precision.</p>\n");
-    bal_html_table_begin("Every point with every policy", page->out);
+    bli_html_table_begin("Every point with every policy", page->out);
     put_table_head(page, e);
     put_text(page, "<tbody>\n");
     for (size_t i = 0; i < rows && i < ROWS_MAX; i++) {
@@ -103,9 +103,9 @@ enum bal_code bal_page_table(const struct page *page, const struct bal_experimen
             return code;
     }
     put_text(page, "</tbody>");
-    bal_html_table_end(page->out);
+    bli_html_table_end(page->out);
     if (outlasts_curve(e))
-        bal_html_element("p", "soft", bal_outlasted_text, page->out);
+        bli_html_element("p", "soft", bli_outlasted_text, page->out);
     if (rows > ROWS_MAX)
         fprintf(page->out,
                 "<p class=\"soft\">The first %d of %zu rows; ballast results exports all of them.</p>\n",

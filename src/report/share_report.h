@@ -7,14 +7,14 @@
 #include "report/head.h"
 #include "study/priority_share.h"
 
-struct bal_share_report {
-    const struct bal_priority_share_wish *wish;
-    const struct bal_priority_share_answer *answer;
-    const struct bal_draft *draft; /* the settings that were given */
+struct bli_share_report {
+    const struct bli_priority_share_wish *wish;
+    const struct bli_priority_share_answer *answer;
+    const struct bli_draft *draft; /* the settings that were given */
     uint64_t seed;
 };
 
-void bal_share_text(const struct bal_share_report *report, enum bal_table_style style, FILE *out);
-void bal_share_json(const struct bal_share_report *report, FILE *out);
+void bli_share_text(const struct bli_share_report *report, enum bli_table_style style, FILE *out);
+void bli_share_json(const struct bli_share_report *report, FILE *out);
 
 #endif

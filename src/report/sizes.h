@@ -5,10 +5,10 @@
 
 #include "ballast/policy.h"
 
-#define BAL_SIZES_NOTE "*: must know how long every job will take: a lab does, a proxy does not."
+#define BLI_SIZES_NOTE "*: must know how long every job will take: a lab does, a proxy does not."
 
 /* Behind the name of the policy in a table; "" for others. */
-static inline const char *bal_sizes_mark(const struct bal_policy *policy) {
+static inline const char *bli_sizes_mark(const struct bal_policy *policy) {
     return policy->flags & BAL_NEEDS_WORK ? "*" : "";
 }
 

@@ -15,91 +15,91 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void name_slots(uint32_t slots, char text[BAL_NUMBER_TEXT]) {
-    if (slots == BAL_SLOTS_ALL)
-        snprintf(text, BAL_NUMBER_TEXT, "all");
+static void name_slots(uint32_t slots, char text[BLI_NUMBER_TEXT]) {
+    if (slots == BLI_SLOTS_ALL)
+        snprintf(text, BLI_NUMBER_TEXT, "all");
     else
-        snprintf(text, BAL_NUMBER_TEXT, "%u", slots);
+        snprintf(text, BLI_NUMBER_TEXT, "%u", slots);
 }
 
-static const char *name_value(const struct bal_slots_question *question, char text[BAL_PERCENTILE_TEXT]) {
-    return question->quantile > 0 ? bal_percentile_print(question->quantile, text) : "mean";
+static const char *name_value(const struct bli_slots_question *question, char text[BLI_PERCENTILE_TEXT]) {
+    return question->quantile > 0 ? bli_percentile_print(question->quantile, text) : "mean";
 }
 
-static bool has_means(const struct bal_slots_point *point) {
-    return point->possible && bal_comparison_has_means(&point->result);
+static bool has_means(const struct bli_slots_point *point) {
+    return point->possible && bli_comparison_has_means(&point->result);
 }
 
-static struct bal_estimate value_of(const struct bal_slots_question *question,
-                                    const struct bal_slots_point *point) {
-    return has_means(point) ? bal_slots_value(question, point) : (struct bal_estimate){NAN, NAN};
+static struct bli_estimate value_of(const struct bli_slots_question *question,
+                                    const struct bli_slots_point *point) {
+    return has_means(point) ? bli_slots_value(question, point) : (struct bli_estimate){NAN, NAN};
 }
 
-static struct bal_estimate metric_of(const struct bal_slots_point *point, enum bal_metric metric) {
-    return has_means(point) ? point->result.metric[metric] : (struct bal_estimate){NAN, NAN};
+static struct bli_estimate metric_of(const struct bli_slots_point *point, enum bli_metric metric) {
+    return has_means(point) ? point->result.metric[metric] : (struct bli_estimate){NAN, NAN};
 }
 
 /* ---- for people ---- */
 
-static void print_head(const struct bal_slots_question *question, const struct bal_draft *draft, FILE *out) {
+static void print_head(const struct bli_slots_question *question, const struct bli_draft *draft, FILE *out) {
     static const char *const told[] = {"servers", "load", "service", "speeds", "slots", "replications", NULL};
-    const struct bal_model *model = &question->base.model;
+    const struct bli_model *model = &question->base.model;
     char servers[300], service[200], speeds[400], policy[200];
-    bal_servers_print(&model->servers, servers, sizeof servers);
-    bal_dist_print(&model->size, service, sizeof service);
-    bal_speeds_print(&model->speeds, speeds, sizeof speeds);
+    bli_servers_print(&model->servers, servers, sizeof servers);
+    bli_dist_print(&model->size, service, sizeof service);
+    bli_speeds_print(&model->speeds, speeds, sizeof speeds);
     bal_policy_print(&question->base.policy, policy, sizeof policy);
-    struct bal_head head = {.used = 0};
-    bal_head_add(&head, "%s on %s server%s with speeds %s at load %g of the best, service %s", policy,
-                 servers, bal_servers_count(&model->servers) == 1 ? "" : "s", speeds, model->load, service);
-    bal_head_add_settings(&head, draft, true, told);
-    bal_head_add(&head, "; %s%u replications", question->base.precision > 0 ? "at least " : "",
+    struct bli_head head = {.used = 0};
+    bli_head_add(&head, "%s on %s server%s with speeds %s at load %g of the best, service %s", policy,
+                 servers, bli_servers_count(&model->servers) == 1 ? "" : "s", speeds, model->load, service);
+    bli_head_add_settings(&head, draft, true, told);
+    bli_head_add(&head, "; %s%u replications", question->base.precision > 0 ? "at least " : "",
                  question->base.replications);
-    bal_head_add_settings(&head, draft, false, told);
-    bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu", (unsigned long long)question->base.run.seed);
-    bal_head_print(&head, out);
+    bli_head_add_settings(&head, draft, false, told);
+    bli_head_add(&head, ", seed" BLI_TABLE_JOIN "%llu", (unsigned long long)question->base.run.seed);
+    bli_head_print(&head, out);
     fputc('\n', out);
 }
 
-static void add_estimate(struct table *table, struct bal_estimate estimate, const char *mark) {
-    char text[BAL_METRIC_TEXT] = "";
-    bal_percentile_cell(estimate, text);
-    bal_table_add(table, "%s%s", text, mark);
+static void add_estimate(struct table *table, struct bli_estimate estimate, const char *mark) {
+    char text[BLI_METRIC_TEXT] = "";
+    bli_percentile_cell(estimate, text);
+    bli_table_add(table, "%s%s", text, mark);
 }
 
-static void add_point(struct table *table, const struct bal_slots_question *question,
-                      const struct bal_slots_answer *answer, const struct bal_slots_point *point,
+static void add_point(struct table *table, const struct bli_slots_question *question,
+                      const struct bli_slots_answer *answer, const struct bli_slots_point *point,
                       struct doubt_notes *notes) {
-    char slots[BAL_NUMBER_TEXT], label[60];
+    char slots[BLI_NUMBER_TEXT], label[60];
     name_slots(point->slots, slots);
     snprintf(label, sizeof label, "%s slot%s", slots, point->slots == 1 ? "" : "s");
-    bal_table_add(table, "%s", slots);
-    bal_table_add(table, "%.0f%%", 100 * point->speed);
-    bal_table_add(table, "%.3f", point->c.model.load);
+    bli_table_add(table, "%s", slots);
+    bli_table_add(table, "%.0f%%", 100 * point->speed);
+    bli_table_add(table, "%.3f", point->c.model.load);
     if (!has_means(point)) {
-        bal_table_add(table, "%s", point->possible ? bal_comparison_no_means(&point->result) : "overloaded");
+        bli_table_add(table, "%s", point->possible ? bli_comparison_no_means(&point->result) : "overloaded");
         for (int i = question->quantile > 0 ? 0 : 1; i < 5; i++)
-            bal_table_add(table, "%s", "");
+            bli_table_add(table, "%s", "");
         return;
     }
-    const struct bal_estimate value = value_of(question, point);
-    add_estimate(table, value, bal_doubt_add(notes, label, &point->c, &point->result));
+    const struct bli_estimate value = value_of(question, point);
+    add_estimate(table, value, bli_doubt_add(notes, label, &point->c, &point->result));
     if (question->quantile > 0)
-        add_estimate(table, point->result.metric[BAL_RESPONSE_MEAN], "");
+        add_estimate(table, point->result.metric[BLI_RESPONSE_MEAN], "");
     const bool known = answer->least < answer->points;
-    const double least = known ? bal_slots_value(question, &answer->point[answer->least]).mean : NAN;
-    bal_table_add_number(table, "%+.0f%%", bal_shown(100 * (value.mean / least - 1), 0));
-    bal_table_add(table, "%.1f%%", 100 * metric_of(point, BAL_WAITING_PROBABILITY).mean);
+    const double least = known ? bli_slots_value(question, &answer->point[answer->least]).mean : NAN;
+    bli_table_add_number(table, "%+.0f%%", bli_shown(100 * (value.mean / least - 1), 0));
+    bli_table_add(table, "%.1f%%", 100 * metric_of(point, BLI_WAITING_PROBABILITY).mean);
     if (isfinite(point->alone.response_mean))
-        bal_table_add(table, "= %.4g", point->alone.response_mean);
+        bli_table_add(table, "= %.4g", point->alone.response_mean);
     else
-        bal_table_add(table, "%s", isnan(point->alone.response_mean) ? "" : "unstable");
-    bal_table_add(table, "%s", point->best ? "\u25c0 best" : point->meets ? "meets the target" : "");
+        bli_table_add(table, "%s", isnan(point->alone.response_mean) ? "" : "unstable");
+    bli_table_add(table, "%s", point->best ? "\u25c0 best" : point->meets ? "meets the target" : "");
 }
 
 /* The numbers of slots with a property, as "4 to 8, 16": neighbours among those that were tried make a range.
  */
-static void list_points(const struct bal_slots_answer *answer, bool targets, char *text, size_t size) {
+static void list_points(const struct bli_slots_answer *answer, bool targets, char *text, size_t size) {
     size_t used = 0;
     text[0] = 0;
     for (unsigned i = 0; i < answer->points; i++) {
@@ -108,7 +108,7 @@ static void list_points(const struct bal_slots_answer *answer, bool targets, cha
             i++;
         if (i == first)
             continue;
-        char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT];
+        char low[BLI_NUMBER_TEXT], high[BLI_NUMBER_TEXT];
         name_slots(answer->point[first].slots, low);
         name_slots(answer->point[i - 1].slots, high);
         const size_t left = used < size ? size - used : 0;
@@ -117,13 +117,13 @@ static void list_points(const struct bal_slots_answer *answer, bool targets, cha
     }
 }
 
-static void print_advice(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
+static void print_advice(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
                          FILE *out) {
-    char value[BAL_PERCENTILE_TEXT], list[300];
+    char value[BLI_PERCENTILE_TEXT], list[300];
     const char *name = name_value(question, value);
     fputc('\n', out);
     if (answer->least < answer->points) {
-        char slots[BAL_NUMBER_TEXT];
+        char slots[BLI_NUMBER_TEXT];
         unsigned first = 0;
         while (!answer->point[first].best)
             first++;
@@ -131,7 +131,7 @@ static void print_advice(const struct bal_slots_question *question, const struct
         list_points(answer, false, list, sizeof list);
         fprintf(out,
                 "Best %s: %s slots (of those tried; within %g %% of the least, or not to be told from it).\n",
-                name, list, 100 * BAL_TUNE_SLOTS_NEAR);
+                name, list, 100 * BLI_TUNE_SLOTS_NEAR);
         fprintf(out, "Take %s: with fewer requests at a server, fewer are lost with it.\n", slots);
     } else {
         fputs("No number of slots is sure to be the best: all are overloaded, open or doubted.\n", out);
@@ -149,98 +149,98 @@ static void print_advice(const struct bal_slots_question *question, const struct
         out);
 }
 
-void bal_slots_text(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
-                    const struct bal_draft *draft, enum bal_table_style style, FILE *out) {
-    char value[BAL_PERCENTILE_TEXT];
+void bli_slots_text(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
+                    const struct bli_draft *draft, enum bli_table_style style, FILE *out) {
+    char value[BLI_PERCENTILE_TEXT];
     const char *const head[] = {
         "slots", "speed",  "load", name_value(question, value), "mean response", "over",
         "waits", "random", ""};
     const bool both = question->quantile > 0; /* the mean is not the value itself */
     struct table table;
     struct doubt_notes notes = {0};
-    bal_table_init(&table, both ? 9 : 8);
+    bli_table_init(&table, both ? 9 : 8);
     for (int i = 0; i < 9; i++)
         if (both || i != 3)
-            bal_table_add(&table, "%s", head[i]);
+            bli_table_add(&table, "%s", head[i]);
     for (unsigned i = 0; i < answer->points; i++)
         add_point(&table, question, answer, &answer->point[i], &notes);
     print_head(question, draft, out);
-    bal_table_print(&table, both ? "rrrrrrrrl" : "rrrrrrrl", style, out);
-    bal_table_fini(&table);
+    bli_table_print(&table, both ? "rrrrrrrrl" : "rrrrrrrl", style, out);
+    bli_table_fini(&table);
     print_advice(question, answer, out);
-    bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
+    bli_doubt_print(&notes, BLI_REMEDY_OPTION, out);
 }
 
 /* ---- for programs ---- */
 
-static const char *state_of(const struct bal_slots_point *point) {
-    return point->possible ? bal_verdict_text(point->result.verdict) : "overloaded";
+static const char *state_of(const struct bli_slots_point *point) {
+    return point->possible ? bli_verdict_text(point->result.verdict) : "overloaded";
 }
 
-static void put_point(struct bal_rows *rows, const struct bal_slots_question *question,
-                      const struct bal_slots_point *point, const struct bal_draft *draft) {
-    char slots[BAL_NUMBER_TEXT], value[BAL_PERCENTILE_TEXT], name[60];
+static void put_point(struct bli_rows *rows, const struct bli_slots_question *question,
+                      const struct bli_slots_point *point, const struct bli_draft *draft) {
+    char slots[BLI_NUMBER_TEXT], value[BLI_PERCENTILE_TEXT], name[60];
     name_slots(point->slots, slots);
-    snprintf(name, sizeof name, "response.%s", bal_percentile_name(question->quantile, value));
+    snprintf(name, sizeof name, "response.%s", bli_percentile_name(question->quantile, value));
     do {
-        bal_row_begin(rows);
-        if (point->slots == BAL_SLOTS_ALL)
-            bal_row_text(rows, "slots", slots);
+        bli_row_begin(rows);
+        if (point->slots == BLI_SLOTS_ALL)
+            bli_row_text(rows, "slots", slots);
         else
-            bal_row_count(rows, "slots", point->slots);
-        bal_row_number(rows, "speed", point->speed);
-        bal_row_number(rows, "load", point->c.model.load);
-        bal_row_text(rows, "verdict", state_of(point));
-        bal_row_doubts(rows, point->possible ? point->result.doubts : 0);
-        bal_row_estimate(rows, "response.mean", metric_of(point, BAL_RESPONSE_MEAN));
+            bli_row_count(rows, "slots", point->slots);
+        bli_row_number(rows, "speed", point->speed);
+        bli_row_number(rows, "load", point->c.model.load);
+        bli_row_text(rows, "verdict", state_of(point));
+        bli_row_doubts(rows, point->possible ? point->result.doubts : 0);
+        bli_row_estimate(rows, "response.mean", metric_of(point, BLI_RESPONSE_MEAN));
         if (question->quantile > 0)
-            bal_row_estimate(rows, name, value_of(question, point));
-        bal_row_number(rows, "waiting.probability", metric_of(point, BAL_WAITING_PROBABILITY).mean);
-        bal_row_number(rows, "random.response.mean", point->possible ? point->alone.response_mean : NAN);
-        bal_row_bool(rows, "best", point->best, bal_zero_one);
-        bal_row_bool(rows, "meets", point->meets, bal_zero_one);
-    } while (bal_row_end(rows, draft));
+            bli_row_estimate(rows, name, value_of(question, point));
+        bli_row_number(rows, "waiting.probability", metric_of(point, BLI_WAITING_PROBABILITY).mean);
+        bli_row_number(rows, "random.response.mean", point->possible ? point->alone.response_mean : NAN);
+        bli_row_bool(rows, "best", point->best, bli_zero_one);
+        bli_row_bool(rows, "meets", point->meets, bli_zero_one);
+    } while (bli_row_end(rows, draft));
 }
 
-void bal_slots_csv(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
-                   const struct bal_draft *draft, FILE *out) {
-    struct bal_rows rows = {.csv = out};
+void bli_slots_csv(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
+                   const struct bli_draft *draft, FILE *out) {
+    struct bli_rows rows = {.csv = out};
     for (unsigned i = 0; i < answer->points; i++)
         put_point(&rows, question, &answer->point[i], draft);
 }
 
-void bal_slots_json(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
-                    const struct bal_draft *draft, FILE *out) {
+void bli_slots_json(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
+                    const struct bli_draft *draft, FILE *out) {
     char text[400];
     struct json json;
-    struct bal_rows rows = {.json = &json, .lines = true};
-    bal_json_init(&json, out);
-    bal_json_open(&json, NULL, '{');
-    bal_json_text(&json, "version", BALLAST_VERSION);
+    struct bli_rows rows = {.json = &json, .lines = true};
+    bli_json_init(&json, out);
+    bli_json_open(&json, NULL, '{');
+    bli_json_text(&json, "version", BALLAST_VERSION);
     bal_policy_print(&question->base.policy, text, sizeof text);
-    bal_json_text(&json, "policy", text);
-    bal_head_json(&json, draft, NULL);
-    bal_json_number(&json, "target", question->target);
-    bal_json_open(&json, "points", '[');
+    bli_json_text(&json, "policy", text);
+    bli_head_json(&json, draft, NULL);
+    bli_json_number(&json, "target", question->target);
+    bli_json_open(&json, "points", '[');
     for (unsigned i = 0; i < answer->points; i++)
         put_point(&rows, question, &answer->point[i], NULL);
-    bal_json_close(&json, ']');
-    bal_json_close(&json, '}');
+    bli_json_close(&json, ']');
+    bli_json_close(&json, '}');
 }
 
 /* ---- figure ---- */
 
-enum bal_code bal_slots_figure(const struct bal_slots_question *question,
-                               const struct bal_slots_answer *answer, const char *path,
+enum bal_code bli_slots_figure(const struct bli_slots_question *question,
+                               const struct bli_slots_answer *answer, const char *path,
                                struct bal_error *err) {
-    double x[BAL_TUNE_SLOTS_MAX], y[2][BAL_TUNE_SLOTS_MAX], half[2][BAL_TUNE_SLOTS_MAX];
+    double x[BLI_TUNE_SLOTS_MAX], y[2][BLI_TUNE_SLOTS_MAX], half[2][BLI_TUNE_SLOTS_MAX];
     size_t n = 0;
     for (unsigned i = 0; i < answer->points; i++) {
-        const struct bal_slots_point *point = &answer->point[i];
-        if (!has_means(point) || point->slots == BAL_SLOTS_ALL)
+        const struct bli_slots_point *point = &answer->point[i];
+        if (!has_means(point) || point->slots == BLI_SLOTS_ALL)
             continue;
-        const struct bal_estimate of[2] = {value_of(question, point),
-                                           point->result.metric[BAL_RESPONSE_MEAN]};
+        const struct bli_estimate of[2] = {value_of(question, point),
+                                           point->result.metric[BLI_RESPONSE_MEAN]};
         x[n] = point->slots;
         for (int k = 0; k < 2; k++) {
             y[k][n] = of[k].mean;
@@ -250,24 +250,24 @@ enum bal_code bal_slots_figure(const struct bal_slots_question *question,
     }
     if (n == 0)
         return bal_fail(err, BAL_E_RANGE, "no number of slots has a mean that could be drawn");
-    char value[BAL_PERCENTILE_TEXT], speeds[200], title[600];
+    char value[BLI_PERCENTILE_TEXT], speeds[200], title[600];
     const unsigned curves = question->quantile > 0 ? 2 : 1;
     const char *const names[2] = {name_value(question, value), "mean"};
-    struct bal_series series[4];
+    struct bli_series series[4];
     for (unsigned k = 0; k < curves; k++) {
-        series[2 * k] = (struct bal_series){
-            .name = names[k], .group = k, .style = BAL_STYLE_LINE, .count = n, .x = x, .y = y[k]};
+        series[2 * k] = (struct bli_series){
+            .name = names[k], .group = k, .style = BLI_STYLE_LINE, .count = n, .x = x, .y = y[k]};
         series[2 * k + 1] = series[2 * k];
-        series[2 * k + 1].style = BAL_STYLE_POINTS;
+        series[2 * k + 1].style = BLI_STYLE_POINTS;
         series[2 * k + 1].half_width = half[k];
     }
-    bal_speeds_print(&question->base.model.speeds, speeds, sizeof speeds);
+    bli_speeds_print(&question->base.model.speeds, speeds, sizeof speeds);
     snprintf(title, sizeof title, "speeds %.200s, load %g", speeds, question->base.model.load);
-    const struct bal_panel panel = {
+    const struct bli_panel panel = {
         .x = {.label = "slots of a server", .log = true},
         .y = {.label = "response time", .unit = "mean service times", .log = true},
         .series = series,
         .count = 2 * curves};
-    const struct bal_figure figure = {.title = title, .panel = &panel, .panels = 1};
-    return bal_figure_write(&figure, path, err);
+    const struct bli_figure figure = {.title = title, .panel = &panel, .panels = 1};
+    return bli_figure_write(&figure, path, err);
 }

@@ -8,15 +8,15 @@
 #include "report/head.h"
 
 /* draft: the settings that were given. */
-void bal_slots_text(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
-                    const struct bal_draft *draft, enum bal_table_style style, FILE *out);
-void bal_slots_csv(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
-                   const struct bal_draft *draft, FILE *out);
-void bal_slots_json(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
-                    const struct bal_draft *draft, FILE *out);
+void bli_slots_text(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
+                    const struct bli_draft *draft, enum bli_table_style style, FILE *out);
+void bli_slots_csv(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
+                   const struct bli_draft *draft, FILE *out);
+void bli_slots_json(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
+                    const struct bli_draft *draft, FILE *out);
 /* The quantile and the mean over the number of slots. */
-enum bal_code bal_slots_figure(const struct bal_slots_question *question,
-                               const struct bal_slots_answer *answer, const char *path,
+enum bal_code bli_slots_figure(const struct bli_slots_question *question,
+                               const struct bli_slots_answer *answer, const char *path,
                                struct bal_error *err);
 
 #endif

@@ -8,14 +8,14 @@
 #include "report/head.h"
 
 /* draft: the settings that were given. */
-void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
-                   const struct bal_draft *draft, enum bal_table_style style, FILE *out);
-void bal_tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
-                  const struct bal_draft *draft, FILE *out);
-void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
-                   const struct bal_draft *draft, FILE *out);
+void bli_tune_text(const struct bli_tuning *tuning, const struct bli_tuned *tuned,
+                   const struct bli_draft *draft, enum bli_table_style style, FILE *out);
+void bli_tune_csv(const struct bli_tuning *tuning, const struct bli_tuned *tuned,
+                  const struct bli_draft *draft, FILE *out);
+void bli_tune_json(const struct bli_tuning *tuning, const struct bli_tuned *tuned,
+                   const struct bli_draft *draft, FILE *out);
 /* Delay against power: the frontier of tabs with its knee, delayed-off, always on. */
-enum bal_code bal_tune_figure(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
+enum bal_code bli_tune_figure(const struct bli_tuning *tuning, const struct bli_tuned *tuned,
                               const char *path, struct bal_error *err);
 
 #endif

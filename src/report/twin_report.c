@@ -20,59 +20,59 @@ static const double nanoseconds = 1e9;
 
 struct advice {
     size_t count, taken; /* taken == count: nothing is */
-    const struct bal_twin_row *row[BAL_TWIN_ROWS];
-    struct bal_candidate candidate[BAL_TWIN_ROWS];
-    bool as_good[BAL_TWIN_ROWS];
+    const struct bli_twin_row *row[BLI_TWIN_ROWS];
+    struct bli_candidate candidate[BLI_TWIN_ROWS];
+    bool as_good[BLI_TWIN_ROWS];
     bool keep; /* the present policy cannot be distinguished from the best */
 };
 
-static bool is_candidate(const struct bal_twin_row *row) {
-    return row->answered && !row->grows && (row->what == BAL_TWIN_NOW || row->what == BAL_TWIN_POLICY);
+static bool is_candidate(const struct bli_twin_row *row) {
+    return row->answered && !row->grows && (row->what == BLI_TWIN_NOW || row->what == BLI_TWIN_POLICY);
 }
 
 /* Each is compared with the best, on the same requests. If the model does not predict the present policy
  * well, no other policy is recommended. */
-static void find_advice(const struct bal_twin *twin, struct advice *advice) {
+static void find_advice(const struct bli_twin *twin, struct advice *advice) {
     *advice = (struct advice){.count = 0};
     if (twin->parted)
         return;
-    const struct bal_twin_row *best = NULL;
+    const struct bli_twin_row *best = NULL;
     for (size_t i = 0; i < twin->rows; i++) {
-        const struct bal_twin_row *row = &twin->row[i];
-        if (is_candidate(row) && bal_nginx_can(&row->policy) &&
-            (!best || row->time[BAL_TIME_MEAN] < best->time[BAL_TIME_MEAN]))
+        const struct bli_twin_row *row = &twin->row[i];
+        if (is_candidate(row) && bli_nginx_can(&row->policy) &&
+            (!best || row->time[BLI_TIME_MEAN] < best->time[BLI_TIME_MEAN]))
             best = row;
     }
     for (size_t i = 0; i < twin->rows && best; i++) {
-        const struct bal_twin_row *row = &twin->row[i];
+        const struct bli_twin_row *row = &twin->row[i];
         if (!is_candidate(row))
             continue;
         advice->row[advice->count] = row;
-        advice->candidate[advice->count++] = (struct bal_candidate){
+        advice->candidate[advice->count++] = (struct bli_candidate){
             .policy = &row->policy,
-            .servers = bal_servers_count(&twin->replay.model.servers),
-            .time = {row->time[BAL_TIME_MEAN], row == best ? 0 : bal_twin_above(row, best).half_width},
+            .servers = bli_servers_count(&twin->replay.model.servers),
+            .time = {row->time[BLI_TIME_MEAN], row == best ? 0 : bli_twin_above(row, best).half_width},
             .messages = row->messages};
     }
-    advice->taken = bal_recommend(advice->candidate, advice->count, advice->as_good);
-    if (advice->taken == advice->count || advice->row[0]->what != BAL_TWIN_NOW || !advice->as_good[0])
+    advice->taken = bli_recommend(advice->candidate, advice->count, advice->as_good);
+    if (advice->taken == advice->count || advice->row[0]->what != BLI_TWIN_NOW || !advice->as_good[0])
         return;
     advice->keep = true;
     advice->taken = 0;
 }
 
 /* Its servers must outlive the block. */
-static struct bal_nginx_block block_of(const struct bal_twin_report *report, const struct advice *advice,
-                                       struct bal_servers *servers) {
-    const struct bal_twin *twin = report->twin;
+static struct bli_nginx_block block_of(const struct bli_twin_report *report, const struct advice *advice,
+                                       struct bli_servers *servers) {
+    const struct bli_twin *twin = report->twin;
     *servers = twin->replay.model.servers;
     servers->group[servers->groups - 1].count += twin->away; /* which come back */
-    return (struct bal_nginx_block){.policy = advice->candidate[advice->taken].policy,
+    return (struct bli_nginx_block){.policy = advice->candidate[advice->taken].policy,
                                     .servers = servers,
                                     .names = report->names,
                                     .slots = twin->replay.model.slots,
                                     .mean = twin->demand.size_mean,
-                                    .longest = advice->row[advice->taken]->time[BAL_TIME_P999],
+                                    .longest = advice->row[advice->taken]->time[BLI_TIME_P999],
                                     .rate = twin->demand.peak_rate,
                                     .high = report->high,
                                     .high_by = report->high_by,
@@ -82,31 +82,31 @@ static struct bal_nginx_block block_of(const struct bal_twin_report *report, con
 }
 
 /* The line that changes, where the rest of the block can stay as it is; otherwise a whole block. */
-static void print_change(const struct bal_nginx_block *block, FILE *out) {
-    if (!bal_nginx_changes_one_line(block)) {
-        bal_nginx_block(block, out);
+static void print_change(const struct bli_nginx_block *block, FILE *out) {
+    if (!bli_nginx_changes_one_line(block)) {
+        bli_nginx_block(block, out);
         return;
     }
     fputs("# In the upstream block only this line changes:\n    ", out);
-    bal_nginx_line(block, out);
+    bli_nginx_line(block, out);
     fputc('\n', out);
 }
 
-static void print_advice(const struct bal_twin_report *report, const struct advice *advice,
-                         void (*print)(const struct bal_nginx_block *block, FILE *out), FILE *out) {
-    const struct bal_twin *twin = report->twin;
-    char from[BAL_TIME_TEXT], to[BAL_TIME_TEXT];
-    bal_time_moment((double)twin->view.from / nanoseconds, "%Y-%m-%d %H:%M:%S", from);
-    bal_time_moment((double)twin->view.to / nanoseconds, "%Y-%m-%d %H:%M:%S", to);
+static void print_advice(const struct bli_twin_report *report, const struct advice *advice,
+                         void (*print)(const struct bli_nginx_block *block, FILE *out), FILE *out) {
+    const struct bli_twin *twin = report->twin;
+    char from[BLI_TIME_TEXT], to[BLI_TIME_TEXT];
+    bli_time_moment((double)twin->view.from / nanoseconds, "%Y-%m-%d %H:%M:%S", from);
+    bli_time_moment((double)twin->view.to / nanoseconds, "%Y-%m-%d %H:%M:%S", to);
     if (report->command)
         fprintf(out, "# From: %s\n", report->command);
     fprintf(out, "# %" PRIu64 " requests, %s to %s UTC.\n", twin->view.jobs, from, to);
-    bal_recommend_explain(advice->candidate, advice->count, advice->as_good, advice->taken, advice->keep,
+    bli_recommend_explain(advice->candidate, advice->count, advice->as_good, advice->taken, advice->keep,
                           out);
-    if (bal_times_are_doubtful(twin->recovery.times))
-        fprintf(out, "# Service times are doubtful: %s.\n", bal_times_text(twin->recovery.times));
-    struct bal_servers servers;
-    const struct bal_nginx_block block = block_of(report, advice, &servers);
+    if (bli_times_are_doubtful(twin->recovery.times))
+        fprintf(out, "# Service times are doubtful: %s.\n", bli_times_text(twin->recovery.times));
+    struct bli_servers servers;
+    const struct bli_nginx_block block = block_of(report, advice, &servers);
     print(&block, out);
 }
 
@@ -114,19 +114,19 @@ static void print_advice(const struct bal_twin_report *report, const struct advi
 
 /* Other policies first, the quickest of them first; then other servers and other traffic, as they were asked
  * for. Queues that grow are last. */
-static bool comes_first(const struct bal_twin_row *a, const struct bal_twin_row *b) {
-    const bool policy = a->what == BAL_TWIN_POLICY, other = b->what == BAL_TWIN_POLICY;
+static bool comes_first(const struct bli_twin_row *a, const struct bli_twin_row *b) {
+    const bool policy = a->what == BLI_TWIN_POLICY, other = b->what == BLI_TWIN_POLICY;
     if (policy != other)
         return policy;
     if (a->grows != b->grows)
         return policy && b->grows;
-    return policy && a->time[BAL_TIME_MEAN] < b->time[BAL_TIME_MEAN];
+    return policy && a->time[BLI_TIME_MEAN] < b->time[BLI_TIME_MEAN];
 }
 
 /* Those that have been answered, but for that of the present policy; returns how many. Where that is not
  * known, the others are compared with the first, which stays the first. */
-static size_t sort_rows(const struct bal_twin *twin, const struct bal_twin_row *row[BAL_TWIN_ROWS]) {
-    const bool now = twin->row[0].what == BAL_TWIN_NOW;
+static size_t sort_rows(const struct bli_twin *twin, const struct bli_twin_row *row[BLI_TWIN_ROWS]) {
+    const bool now = twin->row[0].what == BLI_TWIN_NOW;
     size_t count = 0;
     for (size_t i = now; i < twin->rows; i++) {
         if (!twin->row[i].answered)
@@ -141,36 +141,36 @@ static size_t sort_rows(const struct bal_twin *twin, const struct bal_twin_row *
 
 /* ---- text ---- */
 
-static void print_state(const struct bal_twin_report *report, FILE *out) {
-    const struct bal_twin *twin = report->twin;
-    char length[BAL_TIME_TEXT];
-    bal_time_length(twin->options.window, length);
+static void print_state(const struct bli_twin_report *report, FILE *out) {
+    const struct bli_twin *twin = report->twin;
+    char length[BLI_TIME_TEXT];
+    bli_time_length(twin->options.window, length);
     if (report->trouble)
         fprintf(out, "nothing can be read: %s\n", report->trouble);
-    else if (twin->state == BAL_TWIN_WAITING)
+    else if (twin->state == BLI_TWIN_WAITING)
         fputs("no request has been seen yet\n", out);
-    else if (twin->state == BAL_TWIN_SILENT)
+    else if (twin->state == BLI_TWIN_SILENT)
         fprintf(out, "no traffic in the last %s\n", length);
-    else if (twin->state == BAL_TWIN_FEW)
+    else if (twin->state == BLI_TWIN_FEW)
         fprintf(out, "%" PRIu64 " requests in the last %s: too few to say anything\n", twin->view.jobs,
                 length);
 }
 
-static void print_head(const struct bal_twin_report *report, FILE *out) {
-    const struct bal_twin *twin = report->twin;
-    const struct bal_model *model = &twin->replay.model;
-    const struct bal_trace_info *info = bal_trace_info(twin->trace);
-    char from[BAL_TIME_TEXT], to[BAL_TIME_TEXT], servers[300], slots[40] = "";
-    bal_time_moment((double)twin->view.from / nanoseconds, "%H:%M:%S", from);
-    bal_time_moment((double)twin->view.to / nanoseconds, "%H:%M:%S", to);
-    bal_servers_print(&model->servers, servers, sizeof servers);
+static void print_head(const struct bli_twin_report *report, FILE *out) {
+    const struct bli_twin *twin = report->twin;
+    const struct bli_model *model = &twin->replay.model;
+    const struct bli_trace_info *info = bli_trace_info(twin->trace);
+    char from[BLI_TIME_TEXT], to[BLI_TIME_TEXT], servers[300], slots[40] = "";
+    bli_time_moment((double)twin->view.from / nanoseconds, "%H:%M:%S", from);
+    bli_time_moment((double)twin->view.to / nanoseconds, "%H:%M:%S", to);
+    bli_servers_print(&model->servers, servers, sizeof servers);
     if (model->slots > 1)
         snprintf(slots, sizeof slots, " of %u slots", model->slots);
     fprintf(out,
             "%s, %s to %s UTC: %" PRIu64 " requests, %.4g a second; %s server%s%s, load %.3g; service %s\n",
             report->source, from, to, info->jobs, twin->demand.rate, servers,
-            strcmp(servers, "1") == 0 ? "" : "s", slots, bal_replay_load(&twin->replay, twin->demand.work),
-            bal_times_text(twin->recovery.times));
+            strcmp(servers, "1") == 0 ? "" : "s", slots, bli_replay_load(&twin->replay, twin->demand.work),
+            bli_times_text(twin->recovery.times));
 }
 
 /* So many behind the point that there are so many digits in all. */
@@ -179,29 +179,29 @@ static int decimals_for(double value, int digits) {
 }
 
 /* Two digits of the error, four of the value; an error that is smaller than that is none. */
-static void print_time(double value, struct bal_confidence_range range, double unit,
-                       char text[BAL_TIME_TEXT]) {
-    const double error = bal_twin_error(value, range) / unit;
+static void print_time(double value, struct bli_confidence_range range, double unit,
+                       char text[BLI_TIME_TEXT]) {
+    const double error = bli_twin_error(value, range) / unit;
     const int most = decimals_for(value / unit, 4), decimals = (int)fmin(decimals_for(error, 2), most);
     if (error >= pow(10, -most) / 2)
-        snprintf(text, BAL_TIME_TEXT, "%.*f ± %.*f", decimals, value / unit, decimals, error);
+        snprintf(text, BLI_TIME_TEXT, "%.*f ± %.*f", decimals, value / unit, decimals, error);
     else
-        snprintf(text, BAL_TIME_TEXT, "%.*f", most, value / unit);
+        snprintf(text, BLI_TIME_TEXT, "%.*f", most, value / unit);
 }
 
 /* No finer than four digits of what it is a difference of. */
-static void print_difference(struct bal_estimate difference, double of, double unit,
-                             char text[BAL_TIME_TEXT]) {
+static void print_difference(struct bli_estimate difference, double of, double unit,
+                             char text[BLI_TIME_TEXT]) {
     const int decimals = (int)fmin(decimals_for(difference.half_width / unit, 2), decimals_for(of / unit, 4));
     const double step = pow(10, -decimals), value = rint(difference.mean / unit / step) * step;
-    snprintf(text, BAL_TIME_TEXT, "%+.*f ± %.*f", decimals, value == 0 ? 0 : value, decimals,
+    snprintf(text, BLI_TIME_TEXT, "%+.*f ± %.*f", decimals, value == 0 ? 0 : value, decimals,
              difference.half_width / unit);
 }
 
 /* Those of the high class. */
-static void print_urgent(const struct bal_twin *twin, struct bal_replay_unit unit, FILE *out) {
-    const struct bal_twin_row *row = &twin->row[0];
-    const bool known = row->what == BAL_TWIN_NOW && row->answered;
+static void print_urgent(const struct bli_twin *twin, struct bli_replay_unit unit, FILE *out) {
+    const struct bli_twin_row *row = &twin->row[0];
+    const bool known = row->what == BLI_TWIN_NOW && row->answered;
     fprintf(out, "  urgent: mean %.4g %s measured", twin->high[0] / unit.seconds, unit.name);
     if (known)
         fprintf(out, ", %.4g predicted", row->high[0] / unit.seconds);
@@ -211,13 +211,13 @@ static void print_urgent(const struct bal_twin *twin, struct bal_replay_unit uni
     fputc('\n', out);
 }
 
-static void print_now(const struct bal_twin *twin, struct bal_replay_unit unit, FILE *out) {
-    static const enum bal_response_time which[] = {BAL_TIME_MEAN, BAL_TIME_P99};
-    const struct bal_twin_row *row = &twin->row[0];
-    const bool known = row->what == BAL_TWIN_NOW && row->answered;
-    fprintf(out, "%s", row->what == BAL_TWIN_NOW ? row->text : "now");
+static void print_now(const struct bli_twin *twin, struct bli_replay_unit unit, FILE *out) {
+    static const enum bli_response_time which[] = {BLI_TIME_MEAN, BLI_TIME_P99};
+    const struct bli_twin_row *row = &twin->row[0];
+    const bool known = row->what == BLI_TWIN_NOW && row->answered;
+    fprintf(out, "%s", row->what == BLI_TWIN_NOW ? row->text : "now");
     for (int i = 0; i < 2; i++) {
-        char measured[BAL_TIME_TEXT], predicted[BAL_TIME_TEXT];
+        char measured[BLI_TIME_TEXT], predicted[BLI_TIME_TEXT];
         print_time(twin->times.time[which[i]], twin->times.log[which[i]], unit.seconds, measured);
         print_time(row->time[which[i]], row->log[which[i]], unit.seconds, predicted);
         fprintf(out, "%s %s %s %s measured", i == 0 ? "," : ";", i == 0 ? "mean" : "p99", measured,
@@ -228,91 +228,91 @@ static void print_now(const struct bal_twin *twin, struct bal_replay_unit unit, 
     fputc('\n', out);
     if (twin->replay.model.classes)
         print_urgent(twin, unit, out);
-    char apart[BAL_TIME_TEXT];
-    print_difference(twin->apart[BAL_TIME_MEAN], twin->times.time[BAL_TIME_MEAN], unit.seconds, apart);
+    char apart[BLI_TIME_TEXT];
+    print_difference(twin->apart[BLI_TIME_MEAN], twin->times.time[BLI_TIME_MEAN], unit.seconds, apart);
     if (twin->parted)
-        bal_table_wrap("  ! ", twin->why, 4, out);
-    else if (twin->compared && !isnan(twin->apart[BAL_TIME_MEAN].mean))
+        bli_table_wrap("  ! ", twin->why, 4, out);
+    else if (twin->compared && !isnan(twin->apart[BLI_TIME_MEAN].mean))
         fprintf(out, "  they agree: the measured mean less the predicted one is %s %s\n", apart, unit.name);
     else if (twin->compared)
         fputs("  there are too few requests to hold them against each other\n", out);
 }
 
-static void add_than_first(struct table *table, const struct bal_twin *twin, const struct bal_twin_row *row,
-                           struct bal_replay_unit unit) {
-    const struct bal_estimate above = bal_twin_above(row, &twin->row[0]);
-    char text[BAL_TIME_TEXT] = "";
+static void add_than_first(struct table *table, const struct bli_twin *twin, const struct bli_twin_row *row,
+                           struct bli_replay_unit unit) {
+    const struct bli_estimate above = bli_twin_above(row, &twin->row[0]);
+    char text[BLI_TIME_TEXT] = "";
     if (row != twin->row && twin->row[0].answered && !isnan(above.mean))
-        print_difference(above, row->time[BAL_TIME_MEAN], unit.seconds, text);
-    bal_table_add(table, "%s", text);
+        print_difference(above, row->time[BLI_TIME_MEAN], unit.seconds, text);
+    bli_table_add(table, "%s", text);
 }
 
 static void add_pair(struct table *table, const char *first, const char *second) {
-    bal_table_add(table, "%s", first);
-    bal_table_add(table, "%s", second);
+    bli_table_add(table, "%s", first);
+    bli_table_add(table, "%s", second);
 }
 
 /* An answer of a view without classes has none. */
-static void print_plain(double value, char text[BAL_TIME_TEXT]) {
+static void print_plain(double value, char text[BLI_TIME_TEXT]) {
     text[0] = 0;
     if (!isnan(value))
-        snprintf(text, BAL_TIME_TEXT, "%.*f", decimals_for(value, 4), value);
+        snprintf(text, BLI_TIME_TEXT, "%.*f", decimals_for(value, 4), value);
 }
 
 /* Do some of these policies switch servers off? */
-static bool any_powers(const struct bal_twin_row *const *row, size_t count) {
+static bool any_powers(const struct bli_twin_row *const *row, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!isnan(row[i]->on))
             return true;
     return false;
 }
 
-static void print_rows(const struct bal_twin *twin, struct bal_replay_unit unit, FILE *out) {
-    const bool now = twin->row[0].what == BAL_TWIN_NOW;
+static void print_rows(const struct bli_twin *twin, struct bli_replay_unit unit, FILE *out) {
+    const bool now = twin->row[0].what == BLI_TWIN_NOW;
     const bool classes = twin->replay.model.classes;
-    const struct bal_twin_row *sorted[BAL_TWIN_ROWS];
+    const struct bli_twin_row *sorted[BLI_TWIN_ROWS];
     const size_t count = sort_rows(twin, sorted);
     const bool powers = any_powers(sorted, count);
     const unsigned columns = 6u + (classes ? 2u : 0u) + (powers ? 1u : 0u);
     struct table table;
-    bal_table_init(&table, columns);
-    bal_table_add(&table, "%s", "what if");
-    bal_table_add(&table, "mean, %s", unit.name);
-    bal_table_add(&table, "p99, %s", unit.name);
+    bli_table_init(&table, columns);
+    bli_table_add(&table, "%s", "what if");
+    bli_table_add(&table, "mean, %s", unit.name);
+    bli_table_add(&table, "p99, %s", unit.name);
     if (classes)
         add_pair(&table, "urgent: mean", "p99");
-    bal_table_add(&table, "mean %s", now ? "than now" : "than the first");
-    bal_table_add(&table, "%s", "load");
+    bli_table_add(&table, "mean %s", now ? "than now" : "than the first");
+    bli_table_add(&table, "%s", "load");
     if (powers)
-        bal_table_add(&table, "%s", "servers on");
-    bal_table_add(&table, "%s", "asked");
+        bli_table_add(&table, "%s", "servers on");
+    bli_table_add(&table, "%s", "asked");
     for (size_t i = 0; i < count; i++) {
-        const struct bal_twin_row *row = sorted[i];
-        char text[BAL_TIME_TEXT];
-        bal_table_add(&table, "%s", row->text);
-        print_time(row->time[BAL_TIME_MEAN], row->log[BAL_TIME_MEAN], unit.seconds, text);
-        bal_table_add(&table, "%s%s", text, row->grows ? " !" : "");
-        print_time(row->time[BAL_TIME_P99], row->log[BAL_TIME_P99], unit.seconds, text);
-        bal_table_add(&table, "%s", text);
+        const struct bli_twin_row *row = sorted[i];
+        char text[BLI_TIME_TEXT];
+        bli_table_add(&table, "%s", row->text);
+        print_time(row->time[BLI_TIME_MEAN], row->log[BLI_TIME_MEAN], unit.seconds, text);
+        bli_table_add(&table, "%s%s", text, row->grows ? " !" : "");
+        print_time(row->time[BLI_TIME_P99], row->log[BLI_TIME_P99], unit.seconds, text);
+        bli_table_add(&table, "%s", text);
         if (classes) {
-            char mean[BAL_TIME_TEXT], p99[BAL_TIME_TEXT];
+            char mean[BLI_TIME_TEXT], p99[BLI_TIME_TEXT];
             print_plain(row->high[0] / unit.seconds, mean);
             print_plain(row->high[1] / unit.seconds, p99);
             add_pair(&table, mean, p99);
         }
         add_than_first(&table, twin, row, unit);
-        bal_table_add(&table, "%.3g", row->load);
+        bli_table_add(&table, "%.3g", row->load);
         if (powers && !isnan(row->on))
-            bal_table_add(&table, "%.2f", row->on);
+            bli_table_add(&table, "%.2f", row->on);
         else if (powers)
-            bal_table_add(&table, "%s", "all");
+            bli_table_add(&table, "%s", "all");
         if (row->at == twin->view.to)
-            bal_table_add(&table, "%s", "now");
+            bli_table_add(&table, "%s", "now");
         else
-            bal_table_add(&table, "%.0f s ago", (double)(twin->view.to - row->at) / nanoseconds);
+            bli_table_add(&table, "%.0f s ago", (double)(twin->view.to - row->at) / nanoseconds);
     }
-    bal_table_print(&table, "lrrrrrrrr", true, out); /* one letter for each of the most columns */
-    bal_table_fini(&table);
+    bli_table_print(&table, "lrrrrrrrr", true, out); /* one letter for each of the most columns */
+    bli_table_fini(&table);
     for (size_t i = 0; i < twin->rows; i++)
         if (twin->row[i].answered && twin->row[i].grows) {
             fputs("!: queues grow until the end: the longer the window, the worse.\n", out);
@@ -320,10 +320,10 @@ static void print_rows(const struct bal_twin *twin, struct bal_replay_unit unit,
         }
 }
 
-static void print_notes(const struct bal_twin_report *report, FILE *out) {
-    const struct bal_twin *twin = report->twin;
+static void print_notes(const struct bli_twin_report *report, FILE *out) {
+    const struct bli_twin *twin = report->twin;
     for (size_t i = 0; i < twin->notes; i++)
-        bal_table_wrap("  ? ", twin->note[i], 4, out);
+        bli_table_wrap("  ? ", twin->note[i], 4, out);
     if (report->skipped > 0)
         fprintf(out, "  ? %" PRIu64 " lines gave no request\n", report->skipped);
     if (report->lost > 0)
@@ -333,19 +333,19 @@ static void print_notes(const struct bal_twin_report *report, FILE *out) {
                 twin->window.stepped == 1 ? "" : "s");
     for (size_t i = 0; i < twin->rows; i++)
         if (twin->row[i].failed[0]) {
-            char text[2 * BAL_TWIN_TEXT + 8];
+            char text[2 * BLI_TWIN_TEXT + 8];
             snprintf(text, sizeof text, "%s: %s", twin->row[i].text, twin->row[i].failed);
-            bal_table_wrap("  ? ", text, 4, out);
+            bli_table_wrap("  ? ", text, 4, out);
         }
 }
 
-void bal_twin_text(const struct bal_twin_report *report, FILE *out) {
-    const struct bal_twin *twin = report->twin;
-    if (twin->state != BAL_TWIN_READY) {
+void bli_twin_text(const struct bli_twin_report *report, FILE *out) {
+    const struct bli_twin *twin = report->twin;
+    if (twin->state != BLI_TWIN_READY) {
         print_state(report, out);
         return;
     }
-    const struct bal_replay_unit unit = bal_time_unit(twin->times.time[BAL_TIME_MEAN]);
+    const struct bli_replay_unit unit = bli_time_unit(twin->times.time[BLI_TIME_MEAN]);
     print_head(report, out);
     if (report->trouble)
         fprintf(out, "  ! nothing can be read at present: %s\n", report->trouble);
@@ -371,166 +371,166 @@ void bal_twin_text(const struct bal_twin_report *report, FILE *out) {
 /* ---- JSON ---- */
 
 static void put_time(struct json *json, const char *prefix, const char *name, double value,
-                     struct bal_confidence_range range) {
+                     struct bli_confidence_range range) {
     char key[60];
     snprintf(key, sizeof key, "%s%s", prefix, name);
-    bal_json_number(json, key, value);
+    bli_json_number(json, key, value);
     snprintf(key, sizeof key, "%s%s_error", prefix, name);
-    bal_json_number(json, key, bal_twin_error(value, range));
+    bli_json_number(json, key, bli_twin_error(value, range));
 }
 
 static void put_times(struct json *json, const char *prefix, const double *time,
-                      const struct bal_confidence_range *log) {
-    put_time(json, prefix, "mean", time[BAL_TIME_MEAN], log[BAL_TIME_MEAN]);
-    put_time(json, prefix, "p50", time[BAL_TIME_P50], log[BAL_TIME_P50]);
-    put_time(json, prefix, "p99", time[BAL_TIME_P99], log[BAL_TIME_P99]);
+                      const struct bli_confidence_range *log) {
+    put_time(json, prefix, "mean", time[BLI_TIME_MEAN], log[BLI_TIME_MEAN]);
+    put_time(json, prefix, "p50", time[BLI_TIME_P50], log[BLI_TIME_P50]);
+    put_time(json, prefix, "p99", time[BLI_TIME_P99], log[BLI_TIME_P99]);
 }
 
-static void put_now(struct json *json, const struct bal_twin *twin) {
-    const struct bal_twin_row *row = &twin->row[0];
-    bal_json_open(json, "now", '{');
-    if (row->what == BAL_TWIN_NOW) {
-        char policy[BAL_TWIN_TEXT];
+static void put_now(struct json *json, const struct bli_twin *twin) {
+    const struct bli_twin_row *row = &twin->row[0];
+    bli_json_open(json, "now", '{');
+    if (row->what == BLI_TWIN_NOW) {
+        char policy[BLI_TWIN_TEXT];
         bal_policy_print(&row->policy, policy, sizeof policy);
-        bal_json_text(json, "policy", policy);
+        bli_json_text(json, "policy", policy);
     } else {
-        bal_json_null(json, "policy");
+        bli_json_null(json, "policy");
     }
     put_times(json, "", twin->times.time, twin->times.log);
-    bal_json_number(json, "high_mean", twin->high[0]);
-    bal_json_number(json, "high_p99", twin->high[1]);
-    if (row->what == BAL_TWIN_NOW && row->answered) {
-        bal_json_number(json, "predicted_high_mean", row->high[0]);
-        bal_json_number(json, "predicted_high_p99", row->high[1]);
+    bli_json_number(json, "high_mean", twin->high[0]);
+    bli_json_number(json, "high_p99", twin->high[1]);
+    if (row->what == BLI_TWIN_NOW && row->answered) {
+        bli_json_number(json, "predicted_high_mean", row->high[0]);
+        bli_json_number(json, "predicted_high_p99", row->high[1]);
         put_times(json, "predicted_", row->time, row->log);
-        bal_json_number(json, "difference_mean", twin->apart[BAL_TIME_MEAN].mean);
-        bal_json_number(json, "difference_mean_error", twin->apart[BAL_TIME_MEAN].half_width);
-        bal_json_number(json, "difference_p99", twin->apart[BAL_TIME_P99].mean);
-        bal_json_number(json, "difference_p99_error", twin->apart[BAL_TIME_P99].half_width);
+        bli_json_number(json, "difference_mean", twin->apart[BLI_TIME_MEAN].mean);
+        bli_json_number(json, "difference_mean_error", twin->apart[BLI_TIME_MEAN].half_width);
+        bli_json_number(json, "difference_p99", twin->apart[BLI_TIME_P99].mean);
+        bli_json_number(json, "difference_p99_error", twin->apart[BLI_TIME_P99].half_width);
     }
-    bal_json_close(json, '}');
+    bli_json_close(json, '}');
 }
 
-static void put_row(struct json *json, const struct bal_twin *twin, const struct bal_twin_row *row) {
-    char policy[BAL_TWIN_TEXT];
+static void put_row(struct json *json, const struct bli_twin *twin, const struct bli_twin_row *row) {
+    char policy[BLI_TWIN_TEXT];
     bal_policy_print(&row->policy, policy, sizeof policy);
-    bal_json_open_line(json, NULL, '{');
-    bal_json_text(json, "what", row->text);
-    bal_json_text(json, "policy", policy);
+    bli_json_open_line(json, NULL, '{');
+    bli_json_text(json, "what", row->text);
+    bli_json_text(json, "policy", policy);
     put_times(json, "", row->time, row->log);
-    bal_json_number(json, "high_mean", row->high[0]);
-    bal_json_number(json, "high_p99", row->high[1]);
-    const struct bal_estimate above = bal_twin_above(row, &twin->row[0]);
-    const bool now = twin->row[0].what == BAL_TWIN_NOW && twin->row[0].answered;
-    const double of = now ? twin->row[0].time[BAL_TIME_MEAN] : NAN;
-    bal_json_number(json, "than_now", above.mean / of);
-    bal_json_number(json, "than_now_error", above.half_width / of);
-    bal_json_number(json, "load", row->load);
-    bal_json_number(json, "on", row->on);
-    bal_json_bool(json, "grows", row->grows);
-    bal_json_number(json, "age", (double)(twin->view.to - row->at) / nanoseconds);
-    bal_json_close(json, '}');
+    bli_json_number(json, "high_mean", row->high[0]);
+    bli_json_number(json, "high_p99", row->high[1]);
+    const struct bli_estimate above = bli_twin_above(row, &twin->row[0]);
+    const bool now = twin->row[0].what == BLI_TWIN_NOW && twin->row[0].answered;
+    const double of = now ? twin->row[0].time[BLI_TIME_MEAN] : NAN;
+    bli_json_number(json, "than_now", above.mean / of);
+    bli_json_number(json, "than_now_error", above.half_width / of);
+    bli_json_number(json, "load", row->load);
+    bli_json_number(json, "on", row->on);
+    bli_json_bool(json, "grows", row->grows);
+    bli_json_number(json, "age", (double)(twin->view.to - row->at) / nanoseconds);
+    bli_json_close(json, '}');
 }
 
 static void put_moment(struct json *json, const char *key, int64_t time) {
-    char second[BAL_TIME_TEXT], text[2 * BAL_TIME_TEXT];
+    char second[BLI_TIME_TEXT], text[2 * BLI_TIME_TEXT];
     const int64_t whole = time / 1000000000;
-    bal_time_moment((double)whole, "%Y-%m-%dT%H:%M:%S", second);
+    bli_time_moment((double)whole, "%Y-%m-%dT%H:%M:%S", second);
     snprintf(text, sizeof text, "%s.%09" PRId64 "Z", second, time - whole * 1000000000);
-    bal_json_text(json, key, text);
+    bli_json_text(json, key, text);
 }
 
 /* The directive that the block gets, where nothing else in it changes. */
-static void put_change(struct json *json, const struct bal_twin_report *report, const struct advice *advice) {
-    struct bal_servers servers;
-    const struct bal_nginx_block block = block_of(report, advice, &servers);
-    struct bal_strbuf line;
-    if (!bal_nginx_changes_one_line(&block) || !bal_strbuf_open(&line)) {
-        bal_json_null(json, "change");
+static void put_change(struct json *json, const struct bli_twin_report *report, const struct advice *advice) {
+    struct bli_servers servers;
+    const struct bli_nginx_block block = block_of(report, advice, &servers);
+    struct bli_strbuf line;
+    if (!bli_nginx_changes_one_line(&block) || !bli_strbuf_open(&line)) {
+        bli_json_null(json, "change");
         return;
     }
-    bal_nginx_line(&block, line.stream);
-    if (bal_strbuf_close(&line))
-        bal_json_text(json, "change", line.text);
+    bli_nginx_line(&block, line.stream);
+    if (bli_strbuf_close(&line))
+        bli_json_text(json, "change", line.text);
     else
-        bal_json_null(json, "change");
-    bal_strbuf_discard(&line);
+        bli_json_null(json, "change");
+    bli_strbuf_discard(&line);
 }
 
-static void put_block(struct json *json, const struct bal_twin_report *report) {
+static void put_block(struct json *json, const struct bli_twin_report *report) {
     struct advice advice;
     find_advice(report->twin, &advice);
-    struct bal_strbuf block;
-    if (advice.taken == advice.count || !bal_strbuf_open(&block)) {
-        bal_json_null(json, "recommended");
-        bal_json_null(json, "upstream_block");
-        bal_json_null(json, "change");
+    struct bli_strbuf block;
+    if (advice.taken == advice.count || !bli_strbuf_open(&block)) {
+        bli_json_null(json, "recommended");
+        bli_json_null(json, "upstream_block");
+        bli_json_null(json, "change");
         return;
     }
-    char policy[BAL_TWIN_TEXT];
+    char policy[BLI_TWIN_TEXT];
     bal_policy_print(advice.candidate[advice.taken].policy, policy, sizeof policy);
-    print_advice(report, &advice, bal_nginx_block, block.stream);
-    bal_json_text(json, "recommended", policy);
-    if (bal_strbuf_close(&block))
-        bal_json_text(json, "upstream_block", block.text);
+    print_advice(report, &advice, bli_nginx_block, block.stream);
+    bli_json_text(json, "recommended", policy);
+    if (bli_strbuf_close(&block))
+        bli_json_text(json, "upstream_block", block.text);
     else
-        bal_json_null(json, "upstream_block");
-    bal_strbuf_discard(&block);
+        bli_json_null(json, "upstream_block");
+    bli_strbuf_discard(&block);
     put_change(json, report, &advice);
 }
 
-static void put_ready(struct json *json, const struct bal_twin_report *report) {
-    const struct bal_twin *twin = report->twin;
+static void put_ready(struct json *json, const struct bli_twin_report *report) {
+    const struct bli_twin *twin = report->twin;
     char servers[300];
-    bal_servers_print(&twin->replay.model.servers, servers, sizeof servers);
+    bli_servers_print(&twin->replay.model.servers, servers, sizeof servers);
     put_moment(json, "from", twin->view.from);
     put_moment(json, "to", twin->view.to);
-    bal_json_number(json, "rate", twin->demand.rate);
-    bal_json_number(json, "load", bal_replay_load(&twin->replay, twin->demand.work));
-    bal_json_text(json, "servers", servers);
-    bal_json_count(json, "slots", twin->replay.model.slots > 0 ? twin->replay.model.slots : 1);
-    bal_json_text(json, "service_times", bal_times_text(twin->recovery.times));
-    bal_json_number(json, "service_mean", twin->demand.size_mean);
+    bli_json_number(json, "rate", twin->demand.rate);
+    bli_json_number(json, "load", bli_replay_load(&twin->replay, twin->demand.work));
+    bli_json_text(json, "servers", servers);
+    bli_json_count(json, "slots", twin->replay.model.slots > 0 ? twin->replay.model.slots : 1);
+    bli_json_text(json, "service_times", bli_times_text(twin->recovery.times));
+    bli_json_number(json, "service_mean", twin->demand.size_mean);
     put_now(json, twin);
-    bal_json_open(json, "rows", '[');
-    const struct bal_twin_row *sorted[BAL_TWIN_ROWS];
+    bli_json_open(json, "rows", '[');
+    const struct bli_twin_row *sorted[BLI_TWIN_ROWS];
     const size_t count = sort_rows(twin, sorted);
     for (size_t i = 0; i < count; i++)
         put_row(json, twin, sorted[i]);
-    bal_json_close(json, ']');
-    bal_json_bool(json, "parted", twin->parted);
-    bal_json_text(json, "why", twin->why);
+    bli_json_close(json, ']');
+    bli_json_bool(json, "parted", twin->parted);
+    bli_json_text(json, "why", twin->why);
     put_block(json, report);
 }
 
-void bal_twin_json(const struct bal_twin_report *report, bool line, FILE *out) {
+void bli_twin_json(const struct bli_twin_report *report, bool line, FILE *out) {
     static const char *const states[] = {"waiting", "silent", "few", "ready"};
-    const struct bal_twin *twin = report->twin;
+    const struct bli_twin *twin = report->twin;
     struct json json;
-    bal_json_init(&json, out);
+    bli_json_init(&json, out);
     if (line)
-        bal_json_open_line(&json, NULL, '{');
+        bli_json_open_line(&json, NULL, '{');
     else
-        bal_json_open(&json, NULL, '{');
-    bal_json_count(&json, "schema", 1);
-    bal_json_number(&json, "time", report->time);
-    bal_json_text(&json, "source", report->source);
-    bal_json_text(&json, "state", report->trouble ? "trouble" : states[twin->state]);
+        bli_json_open(&json, NULL, '{');
+    bli_json_count(&json, "schema", 1);
+    bli_json_number(&json, "time", report->time);
+    bli_json_text(&json, "source", report->source);
+    bli_json_text(&json, "state", report->trouble ? "trouble" : states[twin->state]);
     if (report->trouble)
-        bal_json_text(&json, "trouble", report->trouble);
-    bal_json_number(&json, "window", twin->options.window);
-    bal_json_count(&json, "requests", twin->window.count > 0 ? twin->view.jobs : 0);
-    bal_json_number(&json, "silent", report->silent);
-    bal_json_count(&json, "skipped", report->skipped);
-    bal_json_count(&json, "lost", report->lost);
-    bal_json_count(&json, "renewed", report->renewed);
-    bal_json_count(&json, "clock_set_back", twin->window.stepped);
-    bal_json_number(&json, "used", report->used);
-    bal_json_open(&json, "notes", '[');
+        bli_json_text(&json, "trouble", report->trouble);
+    bli_json_number(&json, "window", twin->options.window);
+    bli_json_count(&json, "requests", twin->window.count > 0 ? twin->view.jobs : 0);
+    bli_json_number(&json, "silent", report->silent);
+    bli_json_count(&json, "skipped", report->skipped);
+    bli_json_count(&json, "lost", report->lost);
+    bli_json_count(&json, "renewed", report->renewed);
+    bli_json_count(&json, "clock_set_back", twin->window.stepped);
+    bli_json_number(&json, "used", report->used);
+    bli_json_open(&json, "notes", '[');
     for (size_t i = 0; i < twin->notes; i++)
-        bal_json_text(&json, NULL, twin->note[i]);
-    bal_json_close(&json, ']');
-    if (twin->state == BAL_TWIN_READY)
+        bli_json_text(&json, NULL, twin->note[i]);
+    bli_json_close(&json, ']');
+    if (twin->state == BLI_TWIN_READY)
         put_ready(&json, report);
-    bal_json_close(&json, '}');
+    bli_json_close(&json, '}');
 }

@@ -6,12 +6,12 @@
 #include "ballast/log.h"
 #include "twin/twin.h"
 
-struct bal_twin_report {
-    const struct bal_twin *twin;
+struct bli_twin_report {
+    const struct bli_twin *twin;
     const char *source;                  /* where the requests come from: a file, a URL */
     const char *command;                 /* as it was typed; NULL: not printed */
-    const struct bal_log_servers *names; /* of servers; NULL: unknown */
-    const char *high, *high_by;          /* as in struct bal_nginx_block */
+    const struct bli_log_servers *names; /* of servers; NULL: unknown */
+    const char *high, *high_by;          /* as in struct bli_nginx_block */
     const char *class, *upstream;        /* likewise */
     const char *options;                 /* of the directive that the fleet has; NULL: not known */
     double time;                         /* seconds since 1970 */
@@ -24,8 +24,8 @@ struct bal_twin_report {
     bool nginx;                          /* the text has the upstream block too */
 };
 
-void bal_twin_text(const struct bal_twin_report *report, FILE *out);
+void bli_twin_text(const struct bli_twin_report *report, FILE *out);
 /* `line`: all of it on one. */
-void bal_twin_json(const struct bal_twin_report *report, bool line, FILE *out);
+void bli_twin_json(const struct bli_twin_report *report, bool line, FILE *out);
 
 #endif

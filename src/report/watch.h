@@ -19,7 +19,7 @@ struct watch_times {
 
 struct watch_server {
     char *name;
-    unsigned state; /* place in bal_watch_states */
+    unsigned state; /* place in bli_watch_states */
     double in_service, queue, in_flight, answered, failed, seconds;
 };
 
@@ -71,22 +71,22 @@ struct watch_history {
     struct watch_series *series;
 };
 
-extern const char *const bal_watch_states[WATCH_STATES];
+extern const char *const bli_watch_states[WATCH_STATES];
 
 /* Reads JSON of schema 1; name stands for it in messages. The watch is the caller's, and to be freed even
  * after a failure. */
-enum bal_code bal_watch_read(struct watch *watch, const char *json, size_t length, const char *name,
+enum bal_code bli_watch_read(struct watch *watch, const char *json, size_t length, const char *name,
                              struct bal_error *err);
-void bal_watch_free(struct watch *watch);
+void bli_watch_free(struct watch *watch);
 
 /* The same for the answer to ?format=history. Where it has none, as that of an older server, it is empty. */
-enum bal_code bal_watch_read_history(struct watch_history *history, const char *json, size_t length,
+enum bal_code bli_watch_read_history(struct watch_history *history, const char *json, size_t length,
                                      const char *name, struct bal_error *err);
-void bal_watch_free_history(struct watch_history *history);
+void bli_watch_free_history(struct watch_history *history);
 
 /* Over several nginx: a row for each station, a column for each dispatcher, the first WATCH_COLUMNS of them.
  * Nothing where there are none. */
-void bal_watch_print_matrix(const struct watch *const *watch, size_t count, FILE *out);
+void bli_watch_print_matrix(const struct watch *const *watch, size_t count, FILE *out);
 
 struct watch_view {
     bool colour; /* escapes of terminals may be used */
@@ -96,11 +96,11 @@ struct watch_view {
 
 /* The present state, what changed since `before` (NULL: no earlier state is known), and the last two minutes
  * as far as the history has them. Only names can make lines longer than the width of the view. */
-void bal_watch_print(const struct watch *before, const struct watch *now, const struct watch_history *history,
+void bli_watch_print(const struct watch *before, const struct watch *now, const struct watch_history *history,
                      const struct watch_view *view, FILE *out);
 
 /* The rows of the last two minutes of one of them; nothing where the history does not have it. */
-void bal_watch_print_history(const struct watch_history *history, const struct watch_fleet *fleet,
+void bli_watch_print_history(const struct watch_history *history, const struct watch_fleet *fleet,
                              const struct watch_view *view, FILE *out);
 
 #endif

@@ -67,8 +67,8 @@ static void print_cell(double value, double most, bool blocks, FILE *out) {
 
 /* Its greatest value is that of the highest letter; the lowest one is 0. */
 static void print_most(double most, enum measure measure, FILE *out) {
-    char length[BAL_TIME_TEXT];
-    bal_time_length(most, length);
+    char length[BLI_TIME_TEXT];
+    bli_time_length(most, length);
     if (most == 0)
         fputs("  0\n", out);
     else if (measure == P99)
@@ -94,7 +94,7 @@ static void print_measure(const struct watch_series *s, enum measure measure, co
     print_most(most, measure, out);
 }
 
-void bal_watch_print_history(const struct watch_history *history, const struct watch_fleet *fleet,
+void bli_watch_print_history(const struct watch_history *history, const struct watch_fleet *fleet,
                              const struct watch_view *view, FILE *out) {
     const struct watch_series *s = find_series(history, fleet);
     const unsigned cells = count_cells(view->columns);

@@ -80,27 +80,27 @@ static void print_rows(const struct hosts *hosts, const struct matrix_names *sta
     struct table table;
     char align[WATCH_COLUMNS + 2] = "l";
     const size_t shown = dispatchers->count < WATCH_COLUMNS ? dispatchers->count : WATCH_COLUMNS;
-    bal_table_init(&table, (unsigned)shown + 1);
-    bal_table_add(&table, "station");
+    bli_table_init(&table, (unsigned)shown + 1);
+    bli_table_add(&table, "station");
     for (size_t d = 0; d < shown; d++) {
-        bal_table_add(&table, "%s", dispatchers->name[d]);
+        bli_table_add(&table, "%s", dispatchers->name[d]);
         align[d + 1] = 'l';
     }
     for (size_t s = 0; s < stations->count; s++) {
-        bal_table_add(&table, "  %s", stations->name[s]);
+        bli_table_add(&table, "  %s", stations->name[s]);
         for (size_t d = 0; d < shown; d++) {
             const char *there = hears(hosts, true, dispatchers->name[d], stations->name[s]);
             const char *here = hears(hosts, false, stations->name[s], dispatchers->name[d]);
-            bal_table_add(&table, "%s/%s", there, here);
+            bli_table_add(&table, "%s/%s", there, here);
         }
     }
-    bal_table_print(&table, align, false, out);
-    bal_table_fini(&table);
+    bli_table_print(&table, align, false, out);
+    bli_table_fini(&table);
     if (shown < dispatchers->count)
         fprintf(out, "  and %zu more dispatchers\n", dispatchers->count - shown);
 }
 
-void bal_watch_print_matrix(const struct watch *const *watch, size_t count, FILE *out) {
+void bli_watch_print_matrix(const struct watch *const *watch, size_t count, FILE *out) {
     const struct hosts hosts = {watch, count};
     const size_t room = count_names(&hosts);
     struct matrix_names stations = {calloc(room, sizeof(char *)), 0},
@@ -113,7 +113,7 @@ void bal_watch_print_matrix(const struct watch *const *watch, size_t count, FILE
             print_rows(&hosts, &stations, &dispatchers, out);
         }
     } else {
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
     }
     free(stations.name);
     free(dispatchers.name);

@@ -58,13 +58,13 @@ static void print_head(const struct watch *before, const struct watch *now, cons
     unsigned counts[WATCH_STATES] = {0};
     for (size_t i = 0; i < f->servers; i++)
         counts[f->server[i].state]++;
-    bal_text_print(f->name, out);
+    bli_text_print(f->name, out);
     fputs(f->backup ? ", backup: " : ": ", out);
-    bal_text_print(f->policy ? f->policy : "station", out);
+    bli_text_print(f->policy ? f->policy : "station", out);
     fprintf(out, ", %zu server%s:", f->servers, f->servers == 1 ? "" : "s");
     for (unsigned state = 0; state < WATCH_STATES; state++)
         if (counts[state])
-            fprintf(out, " %u %s", counts[state], bal_watch_states[state]);
+            fprintf(out, " %u %s", counts[state], bli_watch_states[state]);
     fputs("\n  ", out);
     if (seconds > 0)
         fprintf(out, "%.4g requests a second, ", requests / seconds);
@@ -85,11 +85,11 @@ static void print_times(const struct watch *before, const struct watch *now, con
     for (unsigned rank = 0; rank < f->classes; rank++) {
         const struct watch_times *past = old && rank < old->classes ? &old->times[rank] : NULL;
         const double half = interval_quantile(now, past, &f->times[rank], 0.5);
-        char p50[BAL_TIME_TEXT], p99[BAL_TIME_TEXT];
+        char p50[BLI_TIME_TEXT], p99[BLI_TIME_TEXT];
         if (isnan(half))
             continue;
-        bal_time_length(half, p50);
-        bal_time_length(interval_quantile(now, past, &f->times[rank], 0.99), p99);
+        bli_time_length(half, p50);
+        bli_time_length(interval_quantile(now, past, &f->times[rank], 0.99), p99);
         if (f->classes > 1)
             fprintf(out, "  class %u: p50 %s, p99 %s\n", rank, p50, p99);
         else
@@ -133,31 +133,31 @@ static void print_servers(const struct watch_fleet *f, FILE *out) {
     const struct watch_server **order = calloc(f->servers + 1, sizeof *order);
     struct table table;
     if (!order) {
-        bal_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(out);
         return;
     }
     for (size_t i = 0; i < f->servers; i++)
         order[i] = &f->server[i];
     qsort(order, f->servers, sizeof *order, by_queue);
-    bal_table_begin(&table, "server|state|in service|in line|in flight|answered|failed|mean");
+    bli_table_begin(&table, "server|state|in service|in line|in flight|answered|failed|mean");
     for (size_t i = 0; i < f->servers; i++) {
         const struct watch_server *s = order[i];
-        char mean[BAL_TIME_TEXT] = "";
+        char mean[BLI_TIME_TEXT] = "";
         if (s->answered > 0 && s->seconds > 0)
-            bal_time_length(s->seconds / s->answered, mean);
-        bal_table_add(&table, "  %s", s->name);
-        bal_table_add(&table, "%s", bal_watch_states[s->state]);
+            bli_time_length(s->seconds / s->answered, mean);
+        bli_table_add(&table, "  %s", s->name);
+        bli_table_add(&table, "%s", bli_watch_states[s->state]);
         const double numbers[] = {s->in_service, s->queue, s->in_flight, s->answered, s->failed};
         for (unsigned k = 0; k < sizeof numbers / sizeof *numbers; k++)
-            bal_table_add(&table, "%.0f", numbers[k]);
-        bal_table_add(&table, "%s", mean);
+            bli_table_add(&table, "%.0f", numbers[k]);
+        bli_table_add(&table, "%s", mean);
     }
-    bal_table_print(&table, "llrrrrrr", false, out);
-    bal_table_fini(&table);
+    bli_table_print(&table, "llrrrrrr", false, out);
+    bli_table_fini(&table);
     free(order);
 }
 
-void bal_watch_print(const struct watch *before, const struct watch *now, const struct watch_history *history,
+void bli_watch_print(const struct watch *before, const struct watch *now, const struct watch_history *history,
                      const struct watch_view *view, FILE *out) {
     if (now->fleets == 0)
         fputs("no upstream has ballast or ballast_station\n", out);
@@ -166,7 +166,7 @@ void bal_watch_print(const struct watch *before, const struct watch *now, const 
         fputs(i ? "\n" : "", out);
         print_head(before, now, f, out);
         print_times(before, now, f, out);
-        bal_watch_print_history(history, f, view, out);
+        bli_watch_print_history(history, f, view, out);
         if (f->policy) {
             print_picture(f, view, out);
             print_servers(f, out);

@@ -20,18 +20,18 @@ static void send_and_abort(void *context) {
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
         if (connect(fd, (const struct sockaddr *)&target->address, target->address_length) == 0)
             send(fd, request, strlen(request), MSG_NOSIGNAL);
-        bal_pause(pause);
+        bli_pause(pause);
         close(fd);
     }
 }
 
-enum bal_code bal_abort_start(struct rig *rig, unsigned front, struct bal_error *err) {
+enum bal_code bli_abort_start(struct rig *rig, unsigned front, struct bal_error *err) {
     char url[RIG_ADDRESS + 20], address[RIG_ADDRESS];
     struct target target;
-    bal_rig_address(rig, bal_rig_front_host(rig, front), address);
-    snprintf(url, sizeof url, "http://%s:%u/", address, bal_rig_front_port(rig, front));
-    enum bal_code code = bal_load_target_parse(&target, url, err);
+    bli_rig_address(rig, bli_rig_front_host(rig, front), address);
+    snprintf(url, sizeof url, "http://%s:%u/", address, bli_rig_front_port(rig, front));
+    enum bal_code code = bli_load_target_parse(&target, url, err);
     if (!code)
-        code = bal_load_target_resolve(&target, err);
-    return code ? code : bal_process_run(&rig->aborter[front], send_and_abort, &target, err);
+        code = bli_load_target_resolve(&target, err);
+    return code ? code : bli_process_run(&rig->aborter[front], send_and_abort, &target, err);
 }

@@ -23,7 +23,7 @@ static bool grow_array(void **at, size_t *room, size_t wanted, size_t size) {
     return true;
 }
 
-void bal_block_record(struct rig_block *block, double value, const char *name, ...) {
+void bli_block_record(struct rig_block *block, double value, const char *name, ...) {
     void *facts = block->fact;
     if (isnan(value))
         return;
@@ -32,7 +32,7 @@ void bal_block_record(struct rig_block *block, double value, const char *name, .
         return;
     }
     block->fact = facts;
-    struct bal_fact *fact = &block->fact[block->facts++];
+    struct bli_fact *fact = &block->fact[block->facts++];
     va_list args;
     va_start(args, name);
     vsnprintf(fact->name, sizeof fact->name, name, args);
@@ -40,7 +40,7 @@ void bal_block_record(struct rig_block *block, double value, const char *name, .
     fact->value = value;
 }
 
-static void on_complete(void *context, const struct bal_load_outcome *outcome) {
+static void on_complete(void *context, const struct bli_load_outcome *outcome) {
     struct rig_block *block = context;
     void *outcomes = block->outcome;
     if (!grow_array(&outcomes, &block->room, outcome->number + 1, sizeof *block->outcome)) {
@@ -101,7 +101,7 @@ static bool ask_log(struct rig_block *block, unsigned control, unsigned first_se
     for (size_t from = 0, lines = PIECE; lines == PIECE && !block->no_memory; from += lines) {
         char path[80];
         snprintf(path, sizeof path, "/log?from=%zu&most=%d", from, PIECE);
-        char *log = bal_rig_get(rig, bal_rig_control_host(rig, control), rig->control[control], path, err);
+        char *log = bli_rig_get(rig, bli_rig_control_host(rig, control), rig->control[control], path, err);
         if (!log)
             return false;
         lines = read_log(block, log, first_server);
@@ -113,7 +113,7 @@ static bool ask_log(struct rig_block *block, unsigned control, unsigned first_se
 static bool ask_stats(struct rig_block *block, unsigned control, struct bal_error *err) {
     const struct rig *rig = block->rig;
     static const char name[] = "\"overslept\": ";
-    char *stats = bal_rig_get(rig, bal_rig_control_host(rig, control), rig->control[control], "/stats", err);
+    char *stats = bli_rig_get(rig, bli_rig_control_host(rig, control), rig->control[control], "/stats", err);
     const char *at = stats ? strstr(stats, name) : NULL;
     if (at)
         block->overslept += strtod(at + strlen(name), NULL) / rig->controls;
@@ -127,7 +127,7 @@ static enum bal_code ask_servers(struct rig_block *block, struct bal_error *err)
     const struct rig *rig = block->rig;
     for (unsigned i = 0; i < rig->controls; i++) {
         struct bal_error inner = {0};
-        const unsigned first = rig->controls == rig->groups ? bal_rig_group_first(rig, i) : i;
+        const unsigned first = rig->controls == rig->groups ? bli_rig_group_first(rig, i) : i;
         const bool told = ask_log(block, i, first, &inner) && ask_stats(block, i, &inner);
         if (!told && !rig->live->keepers)
             return bal_fail(err, BAL_E_IO, "the servers do not tell what they have seen: %s", inner.text);
@@ -149,16 +149,16 @@ static double sum_of(const char *text, const char *name) {
 static void ask_stations(struct rig_block *block) {
     const struct rig *rig = block->rig;
     double offers = 0, rode = 0;
-    for (unsigned i = 0; i < bal_rig_stations(rig); i++) {
-        char *text = bal_rig_get(rig, bal_rig_station_host(rig, i),
-                                 bal_rig_station_port(rig, bal_rig_station_first(rig, i)), "/ballast", NULL);
+    for (unsigned i = 0; i < bli_rig_stations(rig); i++) {
+        char *text = bli_rig_get(rig, bli_rig_station_host(rig, i),
+                                 bli_rig_station_port(rig, bli_rig_station_first(rig, i)), "/ballast", NULL);
         offers += text ? sum_of(text, "\"offers\":") : 0;
         rode += text ? sum_of(text, "\"rode\":") : 0;
         free(text);
     }
     if (rig->stations) {
-        bal_block_record(block, offers, "offers");
-        bal_block_record(block, rode, "rode");
+        bli_block_record(block, offers, "offers");
+        bli_block_record(block, rode, "rode");
     }
 }
 
@@ -179,18 +179,18 @@ static void on_progress(void *context, double part, uint64_t sent, uint64_t fail
 
 static double on_event(void *context, double now) {
     struct rig_block *block = context;
-    const double fault = bal_fault_step(block, now), look = bal_memory_step(block, now);
+    const double fault = bli_fault_step(block, now), look = bli_memory_step(block, now);
     return fmin(fault, look);
 }
 
 /* The most urgent class first. */
-static void set_classes(struct bal_load *load, const struct bal_model *model) {
+static void set_classes(struct bli_load *load, const struct bli_model *model) {
     if (!model->classes)
         return;
-    const uint32_t classes = bal_model_classes(model);
+    const uint32_t classes = bli_model_classes(model);
     load->classes = classes;
     for (uint32_t i = 0; i < classes; i++)
-        load->class_[i] = (struct bal_load_class){.urgency = bal_rig_urgency(classes, i),
+        load->class_[i] = (struct bli_load_class){.urgency = bli_rig_urgency(classes, i),
                                                   .share = classes > 2 ? model->share[i]
                                                            : i         ? 1 - model->high
                                                                        : model->high};
@@ -199,9 +199,9 @@ static void set_classes(struct bal_load *load, const struct bal_model *model) {
 static enum bal_code send_all(struct rig_block *block, uint64_t replication, const volatile int *stop,
                               struct hooks *hooks, struct bal_error *err) {
     const struct rig *rig = block->rig;
-    const struct bal_model *model = &rig->c.model;
-    struct bal_load load = {.urls = rig->dispatchers,
-                            .rate = bal_model_arrival_rate(model),
+    const struct bli_model *model = &rig->c.model;
+    struct bli_load load = {.urls = rig->dispatchers,
+                            .rate = bli_model_arrival_rate(model),
                             .arrivals = model->arrivals,
                             .curve = model->curve,
                             .seconds = rig->live->seconds,
@@ -218,20 +218,20 @@ static enum bal_code send_all(struct rig_block *block, uint64_t replication, con
                             .context = block};
     char url[RIG_DISPATCHERS][RIG_ADDRESS + 20], address[RIG_ADDRESS];
     for (unsigned i = 0; i < rig->dispatchers; i++) {
-        bal_rig_address(rig, bal_rig_front_host(rig, i), address);
-        snprintf(url[i], sizeof url[i], "http://%s:%u/", address, bal_rig_front_port(rig, i));
+        bli_rig_address(rig, bli_rig_front_host(rig, i), address);
+        snprintf(url[i], sizeof url[i], "http://%s:%u/", address, bli_rig_front_port(rig, i));
         load.url[i] = url[i];
     }
     set_classes(&load, model);
-    block->start = bal_clock();
-    return bal_load_run(&load, block->load, err);
+    block->start = bli_clock();
+    return bli_load_run(&load, block->load, err);
 }
 
 /* ---- what it says ---- */
 
 /* Of all requests, or of those of a class: answers that came in the time that is measured, as in the lab. */
 static void put_times(const struct rig_block *block, double from, double to, int class_, double unit,
-                      struct bal_histogram *histogram, double *metric) {
+                      struct bli_histogram *histogram, double *metric) {
     double sum = 0;
     uint64_t count = 0;
     memset(histogram, 0, sizeof *histogram);
@@ -242,12 +242,12 @@ static void put_times(const struct rig_block *block, double from, double to, int
             continue;
         sum += outcome->ended - outcome->time;
         count++;
-        bal_histogram_add(histogram, (outcome->ended - outcome->time) / unit);
+        bli_histogram_add(histogram, (outcome->ended - outcome->time) / unit);
     }
     static const double parts[] = {0.5, 0.9, 0.99, 0.999};
     metric[0] = count ? sum / (double)count : NAN;
     for (int i = 0; i < 4; i++)
-        metric[1 + i] = count ? unit * bal_histogram_quantile(histogram, parts[i]) : NAN;
+        metric[1 + i] = count ? unit * bli_histogram_quantile(histogram, parts[i]) : NAN;
 }
 
 /* Requests under way between two times, on average. */
@@ -259,86 +259,86 @@ static double mean_queue(const struct rig_block *block, double from, double to) 
 }
 
 /* High is the first class, low the last. */
-static void put_class_times(const struct rig_block *block, double cut, struct bal_histogram *scratch,
-                            struct bal_trial *trial) {
-    const struct bal_model *model = &block->rig->c.model;
+static void put_class_times(const struct rig_block *block, double cut, struct bli_histogram *scratch,
+                            struct bli_trial *trial) {
+    const struct bli_model *model = &block->rig->c.model;
     const double time = block->rig->live->seconds, unit = model->size.mean;
-    const int classes = (int)bal_model_classes(model);
+    const int classes = (int)bli_model_classes(model);
     if (classes == 1)
         return;
-    put_times(block, cut, time, 0, unit, scratch, &trial->metric[BAL_HIGH_RESPONSE_MEAN]);
-    put_times(block, cut, time, classes - 1, unit, scratch, &trial->metric[BAL_LOW_RESPONSE_MEAN]);
+    put_times(block, cut, time, 0, unit, scratch, &trial->metric[BLI_HIGH_RESPONSE_MEAN]);
+    put_times(block, cut, time, classes - 1, unit, scratch, &trial->metric[BLI_LOW_RESPONSE_MEAN]);
     for (int i = 0; classes > 2 && i < classes; i++) {
-        double metric[BAL_RESPONSE_P999 - BAL_RESPONSE_MEAN + 1];
+        double metric[BLI_RESPONSE_P999 - BLI_RESPONSE_MEAN + 1];
         put_times(block, cut, time, i, unit, scratch, metric);
-        trial->metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i] = metric[0];
-        trial->metric[BAL_CLASS_1_RESPONSE_P99 + 2 * i] = metric[BAL_RESPONSE_P99 - BAL_RESPONSE_MEAN];
+        trial->metric[BLI_CLASS_1_RESPONSE_MEAN + 2 * i] = metric[0];
+        trial->metric[BLI_CLASS_1_RESPONSE_P99 + 2 * i] = metric[BLI_RESPONSE_P99 - BLI_RESPONSE_MEAN];
     }
 }
 
-static enum bal_code fill_trial(const struct rig_block *block, struct bal_trial *trial,
+static enum bal_code fill_trial(const struct rig_block *block, struct bli_trial *trial,
                                 struct bal_error *err) {
     const struct rig *rig = block->rig;
     const double time = rig->live->seconds, unit = rig->c.model.size.mean;
     const double cut = rig->c.run.warmup > 0 ? rig->c.run.warmup * time : 0;
-    struct bal_histogram *scratch = malloc(sizeof *scratch);
+    struct bli_histogram *scratch = malloc(sizeof *scratch);
     if (!scratch)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a block");
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+    for (int m = 0; m < BLI_METRIC_COUNT; m++)
         trial->metric[m] = NAN;
-    for (int i = 0; i < BAL_TAIL_LEVELS; i++)
+    for (int i = 0; i < BLI_TAIL_LEVELS; i++)
         trial->tail[i] = NAN;
     for (int q = 0; q < 4; q++)
         trial->quarter[q] = mean_queue(block, time * q / 4, time * (q + 1) / 4);
-    put_times(block, cut, time, -1, unit, trial->histogram[BAL_OF_RESPONSE],
-              &trial->metric[BAL_RESPONSE_MEAN]);
-    trial->jobs = bal_histogram_total(trial->histogram[BAL_OF_RESPONSE]);
+    put_times(block, cut, time, -1, unit, trial->histogram[BLI_OF_RESPONSE],
+              &trial->metric[BLI_RESPONSE_MEAN]);
+    trial->jobs = bli_histogram_total(trial->histogram[BLI_OF_RESPONSE]);
     put_class_times(block, cut, scratch, trial);
     free(scratch);
-    trial->metric[BAL_QUEUE_TOTAL] = mean_queue(block, cut, time);
-    trial->metric[BAL_QUEUE_MEAN] = trial->metric[BAL_QUEUE_TOTAL] / rig->servers;
+    trial->metric[BLI_QUEUE_TOTAL] = mean_queue(block, cut, time);
+    trial->metric[BLI_QUEUE_MEAN] = trial->metric[BLI_QUEUE_TOTAL] / rig->servers;
     trial->warmup = cut;
     trial->events = 2 * block->load->due;
     trial->seconds = block->load->drained;
-    trial->engine = BAL_ENGINE_LIVE;
+    trial->engine = BLI_ENGINE_LIVE;
     return BAL_OK;
 }
 
-static double late_of(const struct bal_load_result *load) {
+static double late_of(const struct bli_load_result *load) {
     return load->late.count ? load->late.sum / (double)load->late.count : 0;
 }
 
-static void record_facts(struct rig_block *block, struct bal_trial *trial) {
+static void record_facts(struct rig_block *block, struct bli_trial *trial) {
     const struct rig *rig = block->rig;
-    const struct bal_load_result *load = block->load;
+    const struct bli_load_result *load = block->load;
     double lost = 0, doubled = 0;
     for (size_t i = 0; i < block->outcomes; i++) {
         lost += !block->outcome[i].good;
         doubled += block->outcome[i].served > 1;
     }
     const unsigned slots = rig->c.model.slots ? rig->c.model.slots : 1;
-    const unsigned most = bal_max_concurrent(block, 0, INFINITY);
-    trial->metric[BAL_FAILED] = load->due ? lost / (double)load->due : 0;
-    bal_block_record(block, (double)load->due, "requests");
-    bal_block_record(block, lost, "lost");
-    bal_block_record(block, doubled, "doubled");
-    bal_block_record(block, (double)load->resent, "resent");
-    bal_block_record(block, (double)load->strange, "strange");
-    bal_block_record(block, late_of(load), "late.mean");
-    bal_block_record(block, bal_histogram_quantile(&load->late.histogram, 0.99), "late.p99");
-    bal_block_record(block, block->overslept, "overslept");
+    const unsigned most = bli_max_concurrent(block, 0, INFINITY);
+    trial->metric[BLI_FAILED] = load->due ? lost / (double)load->due : 0;
+    bli_block_record(block, (double)load->due, "requests");
+    bli_block_record(block, lost, "lost");
+    bli_block_record(block, doubled, "doubled");
+    bli_block_record(block, (double)load->resent, "resent");
+    bli_block_record(block, (double)load->strange, "strange");
+    bli_block_record(block, late_of(load), "late.mean");
+    bli_block_record(block, bli_histogram_quantile(&load->late.histogram, 0.99), "late.p99");
+    bli_block_record(block, block->overslept, "overslept");
     if (rig->stations)
-        bal_block_record(block, most > slots ? most - slots : 0, "exceeded");
-    bal_recovery_record(block);
-    bal_memory_record(block);
+        bli_block_record(block, most > slots ? most - slots : 0, "exceeded");
+    bli_recovery_record(block);
+    bli_memory_record(block);
 }
 
-enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t replication,
+enum bal_code bli_block_run(struct rig_block *block, struct rig *rig, uint64_t replication,
                             const volatile int *stop, void (*progress)(void *context, double part),
-                            void *context, struct bal_trial *trial, struct bal_error *err) {
+                            void *context, struct bli_trial *trial, struct bal_error *err) {
     *block = (struct rig_block){.rig = rig, .load = calloc(1, sizeof *block->load)};
     struct hooks hooks = {.block = block, .progress = progress, .context = context};
-    if (!block->load || !bal_fault_plan(block))
+    if (!block->load || !bli_fault_plan(block))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a block");
     enum bal_code code = send_all(block, replication, stop, &hooks, err);
     if (!code && block->load->stopped)
@@ -391,23 +391,23 @@ static double round_to_two_digits(double value) {
     return round(value / unit) * unit;
 }
 
-enum bal_code bal_block_measure_delay(struct rig *rig, const volatile int *stop, double *delay,
+enum bal_code bli_block_measure_delay(struct rig *rig, const volatile int *stop, double *delay,
                                       struct bal_error *err) {
     static const double each = 0.001, rate = 100, lasts = 0.5;
-    const struct bal_case c = rig->c;
-    const struct bal_live *live = rig->live;
-    struct bal_live brief = *live;
+    const struct bli_case c = rig->c;
+    const struct bli_live *live = rig->live;
+    struct bli_live brief = *live;
     struct rig_block block = {.rig = rig, .load = calloc(1, sizeof *block.load)};
     struct hooks hooks = {.block = &block};
     brief.seconds = lasts;
     brief.faults = 0;
     rig->live = &brief;
-    bal_dist_parse("det", &rig->c.model.size, NULL);
-    bal_dist_scale(&rig->c.model.size, each);
-    rig->c.model.arrivals = (struct bal_arrivals){0};
-    rig->c.model.curve = (struct bal_curve){0};
-    rig->c.model.load *= rate / bal_model_arrival_rate(&rig->c.model);
-    enum bal_code code = block.load && bal_fault_plan(&block)
+    bli_dist_parse("det", &rig->c.model.size, NULL);
+    bli_dist_scale(&rig->c.model.size, each);
+    rig->c.model.arrivals = (struct bli_arrivals){0};
+    rig->c.model.curve = (struct bli_curve){0};
+    rig->c.model.load *= rate / bli_model_arrival_rate(&rig->c.model);
+    enum bal_code code = block.load && bli_fault_plan(&block)
                              ? send_all(&block, 0, stop, &hooks, err)
                              : bal_fail(err, BAL_E_MEMORY, "not enough memory for a block");
     if (!code && block.load->stopped)
@@ -419,13 +419,13 @@ enum bal_code bal_block_measure_delay(struct rig *rig, const volatile int *stop,
         code = bal_fail(err, BAL_E_IO, "no request was answered when the delay of messages was measured");
     if (!code)
         *delay = round_to_two_digits(*delay);
-    bal_block_fini(&block);
+    bli_block_fini(&block);
     rig->c = c;
     rig->live = live;
     return code;
 }
 
-bool bal_block_is_disturbed(const struct rig_block *block) {
+bool bli_block_is_disturbed(const struct rig_block *block) {
     static const double most = 0.05; /* of a service time */
     enum { SHORT = 30 };             /* seconds */
     const struct rig *rig = block->rig;
@@ -433,9 +433,9 @@ bool bal_block_is_disturbed(const struct rig_block *block) {
            late_of(block->load) + block->overslept > most * rig->c.model.size.mean;
 }
 
-void bal_block_fini(struct rig_block *block) {
+void bli_block_fini(struct rig_block *block) {
     if (block->load)
-        bal_load_result_fini(block->load);
+        bli_load_result_fini(block->load);
     free(block->load);
     free(block->outcome);
     free(block->visit);

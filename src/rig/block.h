@@ -32,7 +32,7 @@ struct rig_memory {
 /* The beginning or the end of a fault. */
 struct rig_event {
     double time;
-    struct bal_fault fault;
+    struct bli_fault fault;
     bool begins;
     size_t order; /* order among events at the same time */
 };
@@ -44,9 +44,9 @@ struct rig_block {
     struct rig_visit *visit;
     size_t visits;
     bool no_memory;
-    double start; /* of the schedule, on bal_clock */
+    double start; /* of the schedule, on bli_clock */
     double overslept;
-    struct bal_load_result *load;
+    struct bli_load_result *load;
     /* faults */
     struct rig_event *event; /* what is to happen, by time */
     size_t events, next;
@@ -56,42 +56,42 @@ struct rig_block {
     size_t processes;
     unsigned looks;
     /* facts */
-    struct bal_fact *fact;
+    struct bli_fact *fact;
     size_t facts, fact_room;
 };
 
 /* Runs it. the histograms of response and waiting times must be set. BAL_E_STOPPED if it was asked to stop.
  */
-enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t replication,
+enum bal_code bli_block_run(struct rig_block *block, struct rig *rig, uint64_t replication,
                             const volatile int *stop, void (*progress)(void *context, double part),
-                            void *context, struct bal_trial *trial, struct bal_error *err);
-void bal_block_fini(struct rig_block *block);
+                            void *context, struct bli_trial *trial, struct bal_error *err);
+void bli_block_fini(struct rig_block *block);
 /* How long messages take each way, in seconds: half of what a short request to the idle fleet takes beyond
  * its service, with two digits. */
-enum bal_code bal_block_measure_delay(struct rig *rig, const volatile int *stop, double *delay,
+enum bal_code bli_block_measure_delay(struct rig *rig, const volatile int *stop, double *delay,
                                       struct bal_error *err);
 
 /* Was the machine so busy that the block is not reliable, and is the block short enough to be measured again?
  * Decided by how late generator and servers were, not by the answers. Never with `urgent: no`, which is meant
  * to measure such disturbances. */
-bool bal_block_is_disturbed(const struct rig_block *block);
+bool bli_block_is_disturbed(const struct rig_block *block);
 
-__attribute__((format(printf, 3, 4))) void bal_block_record(struct rig_block *block, double value,
+__attribute__((format(printf, 3, 4))) void bli_block_record(struct rig_block *block, double value,
                                                             const char *name, ...);
 
 /* Makes the list of events. False without memory. */
-bool bal_fault_plan(struct rig_block *block);
+bool bli_fault_plan(struct rig_block *block);
 /* Carries out the events that are due; returns the time of the next one. */
-double bal_fault_step(struct rig_block *block, double now);
+double bli_fault_step(struct rig_block *block, double now);
 /* Records, for each fault, how many requests were lost and doubled, and by how much and for how long slots
  * were exceeded. */
-void bal_recovery_record(struct rig_block *block);
+void bli_recovery_record(struct rig_block *block);
 /* The largest number of concurrent visits at any server between two times. */
-unsigned bal_max_concurrent(const struct rig_block *block, double from, double to);
+unsigned bli_max_concurrent(const struct rig_block *block, double from, double to);
 
 /* Measures the memory of each process after a tenth of a block that is long enough, and at its end; returns
  * the time of the next measurement. The other function records by how much it grew. */
-double bal_memory_step(struct rig_block *block, double now);
-void bal_memory_record(struct rig_block *block);
+double bli_memory_step(struct rig_block *block, double now);
+void bli_memory_record(struct rig_block *block);
 
 #endif

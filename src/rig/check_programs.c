@@ -9,16 +9,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool uses_proxy(const struct bal_experiment *e, enum bal_proxy proxy) {
+static bool uses_proxy(const struct bli_experiment *e, enum bli_proxy proxy) {
     for (size_t p = 0; p < e->policies; p++)
         if (e->policy[p].real && e->policy[p].proxy == proxy)
             return true;
     return false;
 }
 
-static bool has_loss_fault(const struct bal_experiment *e) {
+static bool has_loss_fault(const struct bli_experiment *e) {
     for (size_t i = 0; i < e->live->faults; i++)
-        if (e->live->fault[i].kind == BAL_FAULT_LOSS)
+        if (e->live->fault[i].kind == BLI_FAULT_LOSS)
             return true;
     return false;
 }
@@ -46,13 +46,13 @@ static void print_version(const char *nginx, char *text, size_t room) {
         waitpid(pid, NULL, 0);
 }
 
-static enum bal_code check_least_time(const char *nginx, const struct bal_experiment *e,
+static enum bal_code check_least_time(const char *nginx, const struct bli_experiment *e,
                                       struct bal_error *err) {
     static const unsigned long major = 1, minor = 31; /* came with least_time */
     char text[200];
     bool used = false;
     for (size_t p = 0; p < e->policies; p++)
-        used |= e->policy[p].real && e->policy[p].proxy == BAL_PROXY_NGINX &&
+        used |= e->policy[p].real && e->policy[p].proxy == BLI_PROXY_NGINX &&
                 strncmp(e->policy[p].text, "least_time", strlen("least_time")) == 0;
     if (!used)
         return BAL_OK;
@@ -71,23 +71,23 @@ static enum bal_code check_least_time(const char *nginx, const struct bal_experi
         nginx, text);
 }
 
-enum bal_code bal_rig_check(const struct rig_programs *programs, const struct bal_experiment *e,
+enum bal_code bli_rig_check(const struct rig_programs *programs, const struct bli_experiment *e,
                             struct bal_error *err) {
-    const bool ours = uses_proxy(e, BAL_PROXY_BALLAST);
-    if ((ours || uses_proxy(e, BAL_PROXY_NGINX)) && !programs->nginx)
+    const bool ours = uses_proxy(e, BLI_PROXY_BALLAST);
+    if ((ours || uses_proxy(e, BLI_PROXY_NGINX)) && !programs->nginx)
         return bal_fail(err, BAL_E_IO, "nginx is not installed: `sudo apt install nginx`");
     if (ours && !programs->module)
         return bal_fail(
             err, BAL_E_IO,
             "the module for nginx is not there: `make nginx` builds it; or name it with --module");
-    if (uses_proxy(e, BAL_PROXY_HAPROXY) && !programs->haproxy)
+    if (uses_proxy(e, BLI_PROXY_HAPROXY) && !programs->haproxy)
         return bal_fail(err, BAL_E_IO,
                         "haproxy is not installed: `sudo apt install haproxy`, or leave its policies out");
     if (e->live->keepers && !programs->keeper)
         return bal_fail(err, BAL_E_IO, "ballastd is not there: `make` builds it next to ballast");
     enum bal_code code = check_least_time(programs->nginx, e, err);
     if (!code && e->live->hosts)
-        code = bal_hosts_check(err);
+        code = bli_hosts_check(err);
     if (code)
         return code;
     if (has_loss_fault(e) && !programs->lossy_preload)

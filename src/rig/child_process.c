@@ -16,13 +16,13 @@
 
 enum { PATIENCE = 5 }; /* seconds */
 
-double bal_clock(void) {
+double bli_clock(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void bal_pause(double seconds) {
+void bli_pause(double seconds) {
     const struct timespec t = {.tv_sec = (time_t)seconds,
                                .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))};
     nanosleep(&t, NULL);
@@ -55,7 +55,7 @@ static _Noreturn void exec_child(const char *const argv[], const char *const *en
     _exit(127);
 }
 
-enum bal_code bal_process_start(struct rig_process *process, const char *const argv[],
+enum bal_code bli_process_start(struct rig_process *process, const char *const argv[],
                                 const char *const *environment, const char *log, bool piped, int space,
                                 int signal_number, struct bal_error *err) {
     int ends[2] = {-1, -1};
@@ -77,7 +77,7 @@ enum bal_code bal_process_start(struct rig_process *process, const char *const a
     return BAL_OK;
 }
 
-enum bal_code bal_process_run(struct rig_process *process, void (*run)(void *context), void *context,
+enum bal_code bli_process_run(struct rig_process *process, void (*run)(void *context), void *context,
                               struct bal_error *err) {
     const pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
@@ -102,29 +102,29 @@ static void reap_child(struct rig_process *process) {
     *process = (struct rig_process){.out = -1};
 }
 
-bool bal_process_has_ended(struct rig_process *process) {
+bool bli_process_has_ended(struct rig_process *process) {
     if (process->pid > 0 && waitpid(process->pid, NULL, WNOHANG) == process->pid)
         reap_child(process);
     return process->pid <= 0;
 }
 
-void bal_process_signal(const struct rig_process *process, int signal_number) {
+void bli_process_signal(const struct rig_process *process, int signal_number) {
     if (process->pid > 0)
         kill(process->pid, signal_number);
 }
 
-void bal_process_signal_all(const struct rig_process *process, int signal_number) {
+void bli_process_signal_all(const struct rig_process *process, int signal_number) {
     if (process->pid > 0)
         kill(-process->pid, signal_number);
 }
 
 /* A stopped process must be continued to receive it. */
-void bal_process_terminate(const struct rig_process *process) {
-    bal_process_signal(process, SIGTERM);
-    bal_process_signal_all(process, SIGCONT);
+void bli_process_terminate(const struct rig_process *process) {
+    bli_process_signal(process, SIGTERM);
+    bli_process_signal_all(process, SIGCONT);
 }
 
-void bal_process_kill(struct rig_process *process) {
+void bli_process_kill(struct rig_process *process) {
     if (process->pid <= 0)
         return;
     kill(-process->pid, SIGKILL);
@@ -134,7 +134,7 @@ void bal_process_kill(struct rig_process *process) {
     reap_child(process);
 }
 
-void bal_process_kill_alone(struct rig_process *process) {
+void bli_process_kill_alone(struct rig_process *process) {
     if (process->pid <= 0)
         return;
     kill(process->pid, SIGKILL);
@@ -143,14 +143,14 @@ void bal_process_kill_alone(struct rig_process *process) {
     *process = (struct rig_process){.out = -1};
 }
 
-void bal_process_end(struct rig_process *process) {
-    bal_process_terminate(process);
-    for (const double until = bal_clock() + PATIENCE; !bal_process_has_ended(process) && bal_clock() < until;)
-        bal_pause(0.002);
-    bal_process_kill(process);
+void bli_process_end(struct rig_process *process) {
+    bli_process_terminate(process);
+    for (const double until = bli_clock() + PATIENCE; !bli_process_has_ended(process) && bli_clock() < until;)
+        bli_pause(0.002);
+    bli_process_kill(process);
 }
 
-pid_t bal_process_child(const struct rig_process *process) {
+pid_t bli_process_child(const struct rig_process *process) {
     char path[100], text[400] = "";
     snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)process->pid, (long)process->pid);
     FILE *file = process->pid > 0 ? fopen(path, "re") : NULL;

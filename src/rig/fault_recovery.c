@@ -20,7 +20,7 @@ static int by_server_and_time(const void *a, const void *b) {
     return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : x->by - y->by;
 }
 
-unsigned bal_max_concurrent(const struct rig_block *block, double from, double to) {
+unsigned bli_max_concurrent(const struct rig_block *block, double from, double to) {
     struct recovery_step *step = malloc((2 * block->visits + 1) * sizeof *step);
     size_t steps = 0;
     for (size_t i = 0; step && i < block->visits; i++) {
@@ -73,8 +73,8 @@ static double p99_between(const struct rig_block *block, double from, double to)
     return p99;
 }
 
-void bal_recovery_record(struct rig_block *block) {
-    const struct bal_live *live = block->rig->live;
+void bli_recovery_record(struct rig_block *block) {
+    const struct bli_live *live = block->rig->live;
     const unsigned slots = block->rig->c.model.slots ? block->rig->c.model.slots : 1;
     const double limit = live->faults > 0 ? recovered_limit(block) : 0;
     for (size_t f = 0; f < live->faults; f++) {
@@ -90,13 +90,13 @@ void bal_recovery_record(struct rig_block *block) {
             if (!outcome->good || outcome->ended - outcome->time > limit)
                 last = fmax(last, outcome->time - from);
         }
-        const unsigned most = bal_max_concurrent(block, from, to);
-        bal_block_record(block, lost, "fault%zu.lost", f);
-        bal_block_record(block, doubled, "fault%zu.doubled", f);
-        bal_block_record(block, resent, "fault%zu.resent", f);
-        bal_block_record(block, last, "fault%zu.recovery", f);
-        bal_block_record(block, p99_between(block, from, to), "fault%zu.p99", f);
+        const unsigned most = bli_max_concurrent(block, from, to);
+        bli_block_record(block, lost, "fault%zu.lost", f);
+        bli_block_record(block, doubled, "fault%zu.doubled", f);
+        bli_block_record(block, resent, "fault%zu.resent", f);
+        bli_block_record(block, last, "fault%zu.recovery", f);
+        bli_block_record(block, p99_between(block, from, to), "fault%zu.p99", f);
         if (block->rig->stations)
-            bal_block_record(block, most > slots ? most - slots : 0, "fault%zu.exceeded", f);
+            bli_block_record(block, most > slots ? most - slots : 0, "fault%zu.exceeded", f);
     }
 }

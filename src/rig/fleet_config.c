@@ -42,10 +42,10 @@ static void put_policy(const struct rig *rig, FILE *out) {
 
 /* Whole numbers in proportion to the speeds; 1 where they are equal or not given. */
 static unsigned server_weight(const struct rig *rig, unsigned server) {
-    const struct bal_servers *servers = &rig->c.model.servers;
-    if (!bal_model_is_weighted(&rig->c.model))
+    const struct bli_servers *servers = &rig->c.model.servers;
+    if (!bli_model_is_weighted(&rig->c.model))
         return 1;
-    if (rig->entry->proxy == BAL_PROXY_BALLAST &&
+    if (rig->entry->proxy == BLI_PROXY_BALLAST &&
         !(bal_policy_flags(&rig->c.policy) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS)))
         return 1;
     double most = 0, speed = 0;
@@ -62,7 +62,7 @@ static unsigned server_weight(const struct rig *rig, unsigned server) {
 /* ---- nginx ---- */
 
 static void put_head(const struct rig *rig, const char *directory, FILE *out) {
-    if (rig->programs->module && (rig->entry->proxy == BAL_PROXY_BALLAST))
+    if (rig->programs->module && (rig->entry->proxy == BLI_PROXY_BALLAST))
         fprintf(out, "load_module %s;\n", rig->programs->module);
     fputs("daemon off;\nworker_processes 1;\nworker_shutdown_timeout 20s;\n", out);
     if (geteuid() == 0)
@@ -74,14 +74,14 @@ static void put_head(const struct rig *rig, const char *directory, FILE *out) {
     for (size_t i = 0; i < sizeof temporary / sizeof *temporary; i++)
         fprintf(out, "%s_temp_path %s/%s;\n", temporary[i], directory, temporary[i]);
     fputs("proxy_http_version 1.1;\nproxy_set_header Connection \"\";\nkeepalive_requests 1000000;\n", out);
-    if (rig->entry->proxy == BAL_PROXY_BALLAST)
+    if (rig->entry->proxy == BLI_PROXY_BALLAST)
         fprintf(out, "ballast_key %s;\n", rig->key);
     fprintf(out, "proxy_read_timeout %gs;\nproxy_connect_timeout 2s;\n", ceil(rig->live->timeout));
 }
 
 static void put_address(const struct rig *rig, const char *before, unsigned host, uint16_t port, FILE *out) {
     char address[RIG_ADDRESS];
-    bal_rig_address(rig, host, address);
+    bli_rig_address(rig, host, address);
     fprintf(out, "%s%s:%u", before, address, port);
 }
 
@@ -92,14 +92,14 @@ static void put_http_listen(const struct rig *rig, uint16_t port, FILE *out) {
     fprintf(out, "server {\nlisten %s:%u backlog=4096%s;\n", address, port, rest);
 }
 
-unsigned bal_rig_urgency(uint32_t classes, uint32_t rank) {
+unsigned bli_rig_urgency(uint32_t classes, uint32_t rank) {
     if (classes == 2)
         return rank ? USUAL + 2 : USUAL - 2;
     return USUAL + classes - 2 >= URGENCIES ? rank : rank ? USUAL + rank - 1 : USUAL - 2;
 }
 
 static void put_rule(const struct rig *rig, unsigned i, FILE *out) {
-    if (rig->entry->proxy == BAL_PROXY_NGINX) {
+    if (rig->entry->proxy == BLI_PROXY_NGINX) {
         if (strcmp(rig->entry->text, "round_robin") != 0)
             fprintf(out, "%s;\n", rig->entry->text);
         return;
@@ -116,24 +116,24 @@ static void put_rule(const struct rig *rig, unsigned i, FILE *out) {
     if (holds)
         fputs(" hold=10000,60s", out);
     if (rig->stations)
-        put_address(rig, " listen=", bal_rig_front_host(rig, i), bal_rig_datagram_port(rig, i), out);
+        put_address(rig, " listen=", bli_rig_front_host(rig, i), bli_rig_datagram_port(rig, i), out);
     fputs(";\n", out);
 }
 
-void bal_rig_front_nginx(const struct rig *rig, unsigned i, const char *directory, FILE *out) {
-    const bool ours = rig->entry->proxy == BAL_PROXY_BALLAST;
+void bli_rig_front_nginx(const struct rig *rig, unsigned i, const char *directory, FILE *out) {
+    const bool ours = rig->entry->proxy == BLI_PROXY_BALLAST;
     put_head(rig, directory, out);
     fputs("upstream fleet {\n", out);
     put_rule(rig, i, out);
     for (unsigned k = 0; k < rig->servers; k++) {
-        put_address(rig, "server ", bal_rig_server_host(rig, k),
-                    rig->stations ? bal_rig_station_port(rig, k) : rig->app[k], out);
+        put_address(rig, "server ", bli_rig_server_host(rig, k),
+                    rig->stations ? bli_rig_station_port(rig, k) : rig->app[k], out);
         if (server_weight(rig, k) > 1)
             fprintf(out, " weight=%u", server_weight(rig, k));
         fputs(";\n", out);
     }
     fputs("keepalive 256;\n}\n", out);
-    put_http_listen(rig, bal_rig_front_port(rig, i), out);
+    put_http_listen(rig, bli_rig_front_port(rig, i), out);
     if (ours)
         fputs("location = /ballast { ballast_status; }\n", out);
     fputs("location / {\nproxy_pass http://fleet;\n", out);
@@ -150,20 +150,20 @@ void bal_rig_front_nginx(const struct rig *rig, unsigned i, const char *director
 
 static void put_dispatchers(const struct rig *rig, FILE *out) {
     for (unsigned i = 0; i < rig->dispatchers; i++)
-        put_address(rig, i ? "," : "", bal_rig_front_host(rig, i), bal_rig_datagram_port(rig, i), out);
+        put_address(rig, i ? "," : "", bli_rig_front_host(rig, i), bli_rig_datagram_port(rig, i), out);
 }
 
 static void put_stations(const struct rig *rig, FILE *out) {
     for (unsigned k = 0; k < rig->servers; k++)
-        put_address(rig, k ? "," : "", bal_rig_server_host(rig, k), bal_rig_station_port(rig, k), out);
+        put_address(rig, k ? "," : "", bli_rig_server_host(rig, k), bli_rig_station_port(rig, k), out);
 }
 
 static void put_station(const struct rig *rig, unsigned k, FILE *out) {
-    const struct bal_model *model = &rig->c.model;
+    const struct bli_model *model = &rig->c.model;
     char steal[100];
-    const uint16_t port = bal_rig_station_port(rig, k);
+    const uint16_t port = bli_rig_station_port(rig, k);
     fprintf(out, "upstream app%u {\nserver 127.0.0.1:%u max_fails=0;\n", k, rig->app[k]);
-    const unsigned host = bal_rig_server_host(rig, k);
+    const unsigned host = bli_rig_server_host(rig, k);
     fprintf(out, "ballast_station slots=%u queue=10000", model->slots ? model->slots : 1);
     put_address(rig, " listen=", host, port, out);
     fputs(" dispatchers=", out);
@@ -176,12 +176,12 @@ static void put_station(const struct rig *rig, unsigned k, FILE *out) {
         bal_steal_print(&model->steal, steal, sizeof steal);
         fprintf(out, " steal=%s", steal);
     }
-    if (model->classes && model->discipline != BAL_DISCIPLINE_FIFO)
-        fprintf(out, " class=$http_priority classes=%d", bal_model_classes(model) > 2 ? URGENCIES : 2);
+    if (model->classes && model->discipline != BLI_DISCIPLINE_FIFO)
+        fprintf(out, " class=$http_priority classes=%d", bli_model_classes(model) > 2 ? URGENCIES : 2);
     if (reports_by_rate(rig))
         fprintf(out, " report=%.0fms", fmax(1, 1000 / report_rate(rig)));
     if (rig->live->keepers)
-        put_address(rig, " keeper=", host, bal_rig_keeper_port(rig), out);
+        put_address(rig, " keeper=", host, bli_rig_keeper_port(rig), out);
     if (rig->live->keepers)
         fprintf(out, ",%u", 101 + k);
     if (rig->live->keepers && rig->c.policy.policy->wants & BAL_WANTS_POWER)
@@ -194,7 +194,7 @@ static void put_station(const struct rig *rig, unsigned k, FILE *out) {
           out);
 }
 
-void bal_rig_stations_nginx(const struct rig *rig, unsigned first, unsigned count, const char *directory,
+void bli_rig_stations_nginx(const struct rig *rig, unsigned first, unsigned count, const char *directory,
                             FILE *out) {
     put_head(rig, directory, out);
     for (unsigned k = first; k < first + count; k++)
@@ -211,16 +211,16 @@ static void put_listen(const struct rig *rig, unsigned i, FILE *out) {
     const bool waits = rig->c.model.classes || strstr(rig->entry->text, " maxconn");
     const char *address = !rig->hosts ? "127.0.0.1" : rig->live->ipv6 ? "::" : "0.0.0.0";
     fprintf(out, "listen fleet%u\n    bind %s:%u%s\n    balance %.*s\n    http-reuse always\n", i, address,
-            bal_rig_front_port(rig, i), rig->hosts && rig->live->ipv6 ? " v4v6" : "",
+            bli_rig_front_port(rig, i), rig->hosts && rig->live->ipv6 ? " v4v6" : "",
             (int)strcspn(rig->entry->text, " "), rig->entry->text);
     /* Classes wait in HAProxy: each of the dispatchers may then have one request at a slot. */
-    const uint32_t classes = bal_model_classes(&rig->c.model);
+    const uint32_t classes = bli_model_classes(&rig->c.model);
     for (uint32_t r = 0; r + 1 < classes; r++)
         fprintf(out, "    http-request set-priority-class int(-%u) if { req.hdr(priority) -m beg u=%u }\n",
-                10 * (classes - 1 - r), bal_rig_urgency(classes, r));
+                10 * (classes - 1 - r), bli_rig_urgency(classes, r));
     for (unsigned k = 0; k < rig->servers; k++) {
         fprintf(out, "    server s%u", k);
-        put_address(rig, " ", bal_rig_server_host(rig, k), rig->app[k], out);
+        put_address(rig, " ", bli_rig_server_host(rig, k), rig->app[k], out);
         if (server_weight(rig, k) > 1 || draws)
             fprintf(out, " weight %u", server_weight(rig, k) > 1 ? server_weight(rig, k) : 100);
         if (waits)
@@ -231,7 +231,7 @@ static void put_listen(const struct rig *rig, unsigned i, FILE *out) {
     }
 }
 
-void bal_rig_front_haproxy(const struct rig *rig, unsigned first, unsigned count, FILE *out) {
+void bli_rig_front_haproxy(const struct rig *rig, unsigned first, unsigned count, FILE *out) {
     fprintf(
         out,
         "global\n    nbthread 1\ndefaults\n    mode http\n    timeout connect 2s\n    timeout client 300s\n"
@@ -247,24 +247,24 @@ void bal_rig_front_haproxy(const struct rig *rig, unsigned first, unsigned count
 
 static void put_app(const struct rig *rig, unsigned k, uint64_t id, const char *address, FILE *out) {
     char dist[400];
-    bal_dist_print(&rig->c.model.size, dist, sizeof dist);
+    bli_dist_print(&rig->c.model.size, dist, sizeof dist);
     fprintf(out, "  - name: app%u\n    id: %u\n    station: {id: %" PRIu64 ", address: \"%s:%u\"}\n", k,
-            101 + k, id, address, bal_rig_station_port(rig, k));
+            101 + k, id, address, bli_rig_station_port(rig, k));
     fprintf(out,
             "    run: [\"%s\", serve, --slots, \"%u\", --service, \"%s\", --port, \"%u\", --control, \"%u\", "
             "--with, \"%ld\", --address, \"%s\"]\n",
             rig->programs->self, rig->c.model.slots ? rig->c.model.slots : 1, dist, rig->app[k],
-            rig->control[k], (long)getpid(), bal_rig_app_address(rig));
+            rig->control[k], (long)getpid(), bli_rig_app_address(rig));
     fprintf(out, "    ready: {tcp: \"127.0.0.1:%u\"}\n    standby: 100ms\n", rig->app[k]);
     fputs("    times: {check: 50ms, drain: 100ms, beat: 200ms}\n", out);
 }
 
-void bal_rig_keeper_yaml(const struct rig *rig, unsigned group, const uint64_t *ids, const char *directory,
+void bli_rig_keeper_yaml(const struct rig *rig, unsigned group, const uint64_t *ids, const char *directory,
                          FILE *out) {
     char address[RIG_ADDRESS];
-    bal_rig_address(rig, bal_rig_group_host(rig, group), address);
+    bli_rig_address(rig, bli_rig_group_host(rig, group), address);
     fprintf(out, "key: %s\nlisten: \"%s:%u\"\nsocket: %s/control\nstate: %s\non_exit: stop\napps:\n",
-            rig->key, address, bal_rig_keeper_port(rig), directory, directory);
-    for (unsigned k = bal_rig_group_first(rig, group); k < bal_rig_group_first(rig, group + 1); k++)
+            rig->key, address, bli_rig_keeper_port(rig), directory, directory);
+    for (unsigned k = bli_rig_group_first(rig, group); k < bli_rig_group_first(rig, group + 1); k++)
         put_app(rig, k, ids[k], address, out);
 }

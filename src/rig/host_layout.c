@@ -7,55 +7,55 @@ static unsigned first_group_host(const struct rig *rig) {
     return rig->live->hosts > rig->dispatchers ? rig->dispatchers : 0;
 }
 
-unsigned bal_rig_front_host(const struct rig *rig, unsigned i) {
+unsigned bli_rig_front_host(const struct rig *rig, unsigned i) {
     return rig->hosts ? i % rig->live->hosts : 0;
 }
 
-unsigned bal_rig_group_host(const struct rig *rig, unsigned group) {
+unsigned bli_rig_group_host(const struct rig *rig, unsigned group) {
     return rig->hosts ? first_group_host(rig) + group : 0;
 }
 
-unsigned bal_rig_group_first(const struct rig *rig, unsigned group) {
+unsigned bli_rig_group_first(const struct rig *rig, unsigned group) {
     return group * rig->servers / rig->groups;
 }
 
-unsigned bal_rig_group_of(const struct rig *rig, unsigned server) {
+unsigned bli_rig_group_of(const struct rig *rig, unsigned server) {
     unsigned group = 0;
-    while (group + 1 < rig->groups && bal_rig_group_first(rig, group + 1) <= server)
+    while (group + 1 < rig->groups && bli_rig_group_first(rig, group + 1) <= server)
         group++;
     return group;
 }
 
-unsigned bal_rig_server_host(const struct rig *rig, unsigned server) {
-    return bal_rig_group_host(rig, bal_rig_group_of(rig, server));
+unsigned bli_rig_server_host(const struct rig *rig, unsigned server) {
+    return bli_rig_group_host(rig, bli_rig_group_of(rig, server));
 }
 
-unsigned bal_rig_stations(const struct rig *rig) {
+unsigned bli_rig_stations(const struct rig *rig) {
     return !rig->stations ? 0 : rig->live->apart ? rig->servers : rig->groups;
 }
 
-unsigned bal_rig_station_first(const struct rig *rig, unsigned i) {
-    return rig->live->apart ? i : bal_rig_group_first(rig, i);
+unsigned bli_rig_station_first(const struct rig *rig, unsigned i) {
+    return rig->live->apart ? i : bli_rig_group_first(rig, i);
 }
 
-unsigned bal_rig_station_host(const struct rig *rig, unsigned i) {
-    return bal_rig_server_host(rig, bal_rig_station_first(rig, i));
+unsigned bli_rig_station_host(const struct rig *rig, unsigned i) {
+    return bli_rig_server_host(rig, bli_rig_station_first(rig, i));
 }
 
 /* Every process of HAProxy draws the same random numbers: those that begin together choose the same servers.
  * So its dispatchers are in one process, unless something is to happen to one of them, or they have hosts. */
-unsigned bal_rig_fronts(const struct rig *rig) {
-    const bool together = rig->entry->proxy == BAL_PROXY_HAPROXY && rig->live->faults == 0 && !rig->hosts;
+unsigned bli_rig_fronts(const struct rig *rig) {
+    const bool together = rig->entry->proxy == BLI_PROXY_HAPROXY && rig->live->faults == 0 && !rig->hosts;
     return together ? 1 : rig->dispatchers;
 }
 
-int bal_rig_space(const struct rig *rig, unsigned host) {
-    return rig->hosts ? bal_hosts_namespace(rig->hosts, host) : -1;
+int bli_rig_space(const struct rig *rig, unsigned host) {
+    return rig->hosts ? bli_hosts_namespace(rig->hosts, host) : -1;
 }
 
-void bal_rig_address(const struct rig *rig, unsigned host, char text[RIG_ADDRESS]) {
+void bli_rig_address(const struct rig *rig, unsigned host, char text[RIG_ADDRESS]) {
     if (rig->hosts)
-        bal_hosts_address(rig->hosts, host, text);
+        bli_hosts_address(rig->hosts, host, text);
     else
         snprintf(text, RIG_ADDRESS, "127.0.0.1");
 }
@@ -65,12 +65,12 @@ static bool is_kept(const struct rig *rig) {
     return rig->live->keepers && rig->stations;
 }
 
-unsigned bal_rig_control_of(const struct rig *rig, unsigned server, unsigned *number) {
-    const unsigned group = bal_rig_group_of(rig, server);
-    *number = is_kept(rig) ? 0 : server - bal_rig_group_first(rig, group);
+unsigned bli_rig_control_of(const struct rig *rig, unsigned server, unsigned *number) {
+    const unsigned group = bli_rig_group_of(rig, server);
+    *number = is_kept(rig) ? 0 : server - bli_rig_group_first(rig, group);
     return is_kept(rig) ? server : group;
 }
 
-unsigned bal_rig_control_host(const struct rig *rig, unsigned control) {
-    return is_kept(rig) ? bal_rig_server_host(rig, control) : bal_rig_group_host(rig, control);
+unsigned bli_rig_control_host(const struct rig *rig, unsigned control) {
+    return is_kept(rig) ? bli_rig_server_host(rig, control) : bli_rig_group_host(rig, control);
 }

@@ -62,7 +62,7 @@ static void format_address(unsigned host, bool ipv6, char *text) {
         snprintf(text, RIG_ADDRESS, "10.93.0.%u", 1 + host);
 }
 
-void bal_hosts_address(const struct rig_hosts *hosts, unsigned host, char text[RIG_ADDRESS]) {
+void bli_hosts_address(const struct rig_hosts *hosts, unsigned host, char text[RIG_ADDRESS]) {
     char bare[RIG_ADDRESS];
     format_address(host, hosts->ipv6, bare);
     snprintf(text, RIG_ADDRESS, hosts->ipv6 ? "[%.44s]" : "%.44s", bare);
@@ -194,7 +194,7 @@ static enum bal_code make_host(struct rig_hosts *hosts, unsigned host, struct ba
 
 /* ---- all ---- */
 
-enum bal_code bal_hosts_check(struct bal_error *err) {
+enum bal_code bli_hosts_check(struct bal_error *err) {
     if (geteuid() != 0)
         return bal_fail(err, BAL_E_IO, "`hosts` needs root, to make network namespaces: run it with sudo");
     const int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
@@ -205,10 +205,10 @@ enum bal_code bal_hosts_check(struct bal_error *err) {
     return BAL_OK;
 }
 
-void bal_hosts_stop(struct rig_hosts *hosts) {
+void bli_hosts_stop(struct rig_hosts *hosts) {
     if (!hosts)
         return;
-    bal_switch_stop(hosts->network);
+    bli_switch_stop(hosts->network);
     for (unsigned i = 0; i <= RIG_HOSTS; i++) {
         close_if_open(hosts->space[i]);
         close_if_open(hosts->device[i]);
@@ -220,8 +220,8 @@ void bal_hosts_stop(struct rig_hosts *hosts) {
     free(hosts);
 }
 
-enum bal_code bal_hosts_start(struct rig_hosts **into, unsigned count, bool ipv6, struct bal_error *err) {
-    enum bal_code code = bal_hosts_check(err);
+enum bal_code bli_hosts_start(struct rig_hosts **into, unsigned count, bool ipv6, struct bal_error *err) {
+    enum bal_code code = bli_hosts_check(err);
     struct rig_hosts *hosts = code ? NULL : calloc(1, sizeof *hosts);
     if (code || !hosts)
         return code ? code : bal_fail(err, BAL_E_MEMORY, "not enough memory for hosts");
@@ -236,23 +236,23 @@ enum bal_code bal_hosts_start(struct rig_hosts **into, unsigned count, bool ipv6
     for (unsigned i = 0; !code && i <= count; i++) /* that of the clients last: we stay there */
         code = make_host(hosts, i, err);
     if (!code)
-        code = bal_switch_start(&hosts->network, hosts->device, count + 1, err);
+        code = bli_switch_start(&hosts->network, hosts->device, count + 1, err);
     if (code)
-        bal_hosts_stop(hosts);
+        bli_hosts_stop(hosts);
     else
         *into = hosts;
     return code;
 }
 
-int bal_hosts_namespace(const struct rig_hosts *hosts, unsigned host) {
+int bli_hosts_namespace(const struct rig_hosts *hosts, unsigned host) {
     return hosts->space[host];
 }
 
-void bal_hosts_enter(const struct rig_hosts *hosts, unsigned host) {
+void bli_hosts_enter(const struct rig_hosts *hosts, unsigned host) {
     change_to(hosts->space[host]);
 }
 
-void bal_hosts_leave(const struct rig_hosts *hosts) {
+void bli_hosts_leave(const struct rig_hosts *hosts) {
     change_to(hosts->space[hosts->count]);
 }
 
@@ -264,30 +264,30 @@ static void add_around(struct rig_hosts *hosts, unsigned host, bool to_it, bool 
                        struct rig_path change) {
     for (unsigned i = 0; i <= hosts->count; i++) {
         if (to_it && i != host)
-            bal_switch_add(hosts->network, i, host, change);
+            bli_switch_add(hosts->network, i, host, change);
         if (from_it && i != host)
-            bal_switch_add(hosts->network, host, i, change);
+            bli_switch_add(hosts->network, host, i, change);
     }
 }
 
-void bal_hosts_isolate(struct rig_hosts *hosts, unsigned host, int by) {
+void bli_hosts_isolate(struct rig_hosts *hosts, unsigned host, int by) {
     add_around(hosts, host, true, true, (struct rig_path){.cut = by});
 }
 
-void bal_hosts_cut(struct rig_hosts *hosts, unsigned a, unsigned b, int by) {
-    bal_switch_add(hosts->network, a, b, (struct rig_path){.cut = by});
-    bal_switch_add(hosts->network, b, a, (struct rig_path){.cut = by});
+void bli_hosts_cut(struct rig_hosts *hosts, unsigned a, unsigned b, int by) {
+    bli_switch_add(hosts->network, a, b, (struct rig_path){.cut = by});
+    bli_switch_add(hosts->network, b, a, (struct rig_path){.cut = by});
 }
 
-void bal_hosts_lose(struct rig_hosts *hosts, unsigned host, bool to_it, double share, int by) {
+void bli_hosts_lose(struct rig_hosts *hosts, unsigned host, bool to_it, double share, int by) {
     add_around(hosts, host, to_it, !to_it, (struct rig_path){.loss = by * share});
 }
 
-void bal_hosts_delay(struct rig_hosts *hosts, unsigned host, double seconds, int by) {
+void bli_hosts_delay(struct rig_hosts *hosts, unsigned host, double seconds, int by) {
     add_around(hosts, host, true, true, (struct rig_path){.delay = by * seconds});
 }
 
-void bal_hosts_set_mtu(struct rig_hosts *hosts, unsigned host, unsigned bytes) {
+void bli_hosts_set_mtu(struct rig_hosts *hosts, unsigned host, unsigned bytes) {
     struct ifreq request = {.ifr_name = DEVICE};
     request.ifr_mtu = (int)(bytes ? bytes : MTU);
     ioctl(hosts->control[host], SIOCSIFMTU, &request);
@@ -301,7 +301,7 @@ static bool is_inside(const char *pid, const struct stat *space) {
     return stat(path, &its) == 0 && its.st_dev == space->st_dev && its.st_ino == space->st_ino;
 }
 
-void bal_hosts_signal(struct rig_hosts *hosts, unsigned host, int number) {
+void bli_hosts_signal(struct rig_hosts *hosts, unsigned host, int number) {
     DIR *processes = opendir("/proc");
     struct stat space;
     const struct dirent *entry;
@@ -315,7 +315,7 @@ void bal_hosts_signal(struct rig_hosts *hosts, unsigned host, int number) {
         closedir(processes);
 }
 
-enum bal_code bal_hosts_move(struct rig_hosts *hosts, unsigned address, unsigned host,
+enum bal_code bli_hosts_move(struct rig_hosts *hosts, unsigned address, unsigned host,
                              struct bal_error *err) {
     const unsigned from = hosts->holder[address];
     if (from == host)
@@ -324,10 +324,10 @@ enum bal_code bal_hosts_move(struct rig_hosts *hosts, unsigned address, unsigned
         return bal_fail(err, BAL_E_IO, "the address of host %u cannot be moved to host %u: %s", address, host,
                         strerror(errno));
     hosts->holder[address] = host;
-    bal_switch_route(hosts->network, address, host);
+    bli_switch_route(hosts->network, address, host);
     return BAL_OK;
 }
 
-void bal_hosts_counts(struct rig_hosts *hosts, uint64_t *carried, uint64_t *dropped) {
-    bal_switch_counts(hosts->network, carried, dropped);
+void bli_hosts_counts(struct rig_hosts *hosts, uint64_t *carried, uint64_t *dropped) {
+    bli_switch_counts(hosts->network, carried, dropped);
 }

@@ -24,29 +24,29 @@ static int connect_to_port(uint16_t port) {
     return -1;
 }
 
-bool bal_rig_is_listening(const struct rig *rig, unsigned host, uint16_t port) {
+bool bli_rig_is_listening(const struct rig *rig, unsigned host, uint16_t port) {
     if (rig->hosts)
-        bal_hosts_enter(rig->hosts, host);
+        bli_hosts_enter(rig->hosts, host);
     const int fd = connect_to_port(port);
     if (rig->hosts)
-        bal_hosts_leave(rig->hosts);
+        bli_hosts_leave(rig->hosts);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
 }
 
-char *bal_rig_get(const struct rig *rig, unsigned host, uint16_t port, const char *path,
+char *bli_rig_get(const struct rig *rig, unsigned host, uint16_t port, const char *path,
                   struct bal_error *err) {
     enum { SECONDS = 30 };
     char url[300];
     struct target target;
-    struct bal_fetched fetched;
+    struct bli_fetched fetched;
     snprintf(url, sizeof url, "http://127.0.0.1:%u%s", port, path);
     if (rig->hosts)
-        bal_hosts_enter(rig->hosts, host);
-    const bool got = !bal_load_target_parse(&target, url, err) && !bal_load_target_resolve(&target, err) &&
-                     !bal_load_fetch(&target, "*/*", SECONDS, &fetched, err);
+        bli_hosts_enter(rig->hosts, host);
+    const bool got = !bli_load_target_parse(&target, url, err) && !bli_load_target_resolve(&target, err) &&
+                     !bli_load_fetch(&target, "*/*", SECONDS, &fetched, err);
     if (rig->hosts)
-        bal_hosts_leave(rig->hosts);
+        bli_hosts_leave(rig->hosts);
     return got ? fetched.body : NULL;
 }

@@ -5,20 +5,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const bal_rig_verdict_text[] = {"", "undecided", "agrees", "differs"};
+const char *const bli_rig_verdict_text[] = {"", "undecided", "agrees", "differs"};
 
 enum how { SUM, MEAN, MOST };
 
-static enum bal_code gather_values(struct bal_store *store, const struct bal_experiment *e, size_t point,
+static enum bal_code gather_values(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                    size_t policy, const char *name, enum how how, double *value,
                                    struct bal_error *err) {
-    struct bal_case c;
-    bal_experiment_case(e, point, policy, &c);
+    struct bli_case c;
+    bli_experiment_case(e, point, policy, &c);
     double *values = malloc(c.replications * sizeof *values);
     if (!values)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for the blocks");
     const enum bal_code code =
-        bal_store_read_facts(store, e, point, policy, name, values, c.replications, err);
+        bli_store_read_facts(store, e, point, policy, name, values, c.replications, err);
     double sum = 0, most = -INFINITY;
     unsigned count = 0;
     for (unsigned i = 0; !code && i < c.replications; i++)
@@ -32,7 +32,7 @@ static enum bal_code gather_values(struct bal_store *store, const struct bal_exp
     return code;
 }
 
-static enum bal_code gather_facts(struct bal_store *store, const struct bal_experiment *e, size_t point,
+static enum bal_code gather_facts(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                   size_t policy, struct rig_row *row, struct bal_error *err) {
     const struct {
         const char *name;
@@ -66,7 +66,7 @@ enum side { INSIDE, OUTSIDE, ACROSS };
 /* Where the ratio is, as far as can be told: chance gives it a half-width on either side, and the machine may
  * have added up to `added` to what was measured. To call it different it must be so by twice the half-width.
  */
-static enum side side_of(const struct bal_estimate *ratio, double added, double within) {
+static enum side side_of(const struct bli_estimate *ratio, double added, double within) {
     const double off = ratio->mean - 1, half = ratio->half_width;
     if (!isfinite(half) || !isfinite(off) || !isfinite(added))
         return ACROSS;
@@ -77,14 +77,14 @@ static enum side side_of(const struct bal_estimate *ratio, double added, double 
 
 /* By what part the machine itself has made answers later, at most: what generator and servers were late, and,
  * where a server that wakes up late begins the next request so much later, that it has less to give. */
-static double added_by(const struct rig_row *row, const struct bal_model *model) {
+static double added_by(const struct rig_row *row, const struct bli_model *model) {
     const double load = fmin(model->load, 0.98);
     return (row->late + row->overslept) / row->lab_mean.mean +
            (row->slower ? row->overslept / model->size.mean / (1 - load) : 0);
 }
 
 static void format_reason(struct rig_row *row, bool of_mean, double within) {
-    const struct bal_estimate *ratio = of_mean ? &row->mean_ratio : &row->p99_ratio;
+    const struct bli_estimate *ratio = of_mean ? &row->mean_ratio : &row->p99_ratio;
     const char *what = of_mean ? "mean" : "p99";
     if (!isfinite(ratio->half_width))
         snprintf(row->reason, sizeof row->reason, "one block has no interval; `rounds` must be 2 or more");
@@ -101,7 +101,7 @@ static void format_reason(struct rig_row *row, bool of_mean, double within) {
                  100 * within);
 }
 
-void bal_live_verdict_decide(struct rig_row *row, const struct bal_model *model) {
+void bli_live_verdict_decide(struct rig_row *row, const struct bli_model *model) {
     row->added = added_by(row, model);
     const enum side mean = side_of(&row->mean_ratio, row->added, RIG_MEAN_WITHIN),
                     tail = side_of(&row->p99_ratio, row->added, RIG_P99_WITHIN);
@@ -112,24 +112,24 @@ void bal_live_verdict_decide(struct rig_row *row, const struct bal_model *model)
         format_reason(row, mean != INSIDE, mean != INSIDE ? RIG_MEAN_WITHIN : RIG_P99_WITHIN);
 }
 
-static enum bal_code compare_with_lab(struct bal_store *store, const struct bal_experiment *e, size_t point,
-                                      size_t policy, const struct bal_quantity quantity[2],
+static enum bal_code compare_with_lab(struct bli_store *store, const struct bli_experiment *e, size_t point,
+                                      size_t policy, const struct bli_quantity quantity[2],
                                       struct rig_row *row, struct bal_error *err) {
     const size_t twin = (size_t)e->policy[policy].twin;
-    enum bal_code code = bal_store_quantity(store, e, point, twin, quantity[0], &row->lab_mean, err);
+    enum bal_code code = bli_store_quantity(store, e, point, twin, quantity[0], &row->lab_mean, err);
     if (!code)
-        code = bal_store_quantity(store, e, point, twin, quantity[1], &row->lab_p99, err);
+        code = bli_store_quantity(store, e, point, twin, quantity[1], &row->lab_p99, err);
     if (!code)
         code =
-            bal_store_ratio(store, e, point, policy, quantity[0], twin, quantity[0], &row->mean_ratio, err);
+            bli_store_ratio(store, e, point, policy, quantity[0], twin, quantity[0], &row->mean_ratio, err);
     if (!code)
-        code = bal_store_ratio(store, e, point, policy, quantity[1], twin, quantity[1], &row->p99_ratio, err);
+        code = bli_store_ratio(store, e, point, policy, quantity[1], twin, quantity[1], &row->p99_ratio, err);
     if (code || e->live->faults > 0)
         return code;
-    struct bal_case c;
-    bal_experiment_case(e, point, policy, &c);
-    bal_live_verdict_decide(row, &c.model);
-    if (bal_baseline_is_modelled(&e->policy[policy], &c.model))
+    struct bli_case c;
+    bli_experiment_case(e, point, policy, &c);
+    bli_live_verdict_decide(row, &c.model);
+    if (bli_baseline_is_modelled(&e->policy[policy], &c.model))
         return BAL_OK;
     row->verdict = RIG_UNDECIDED;
     snprintf(row->reason, sizeof row->reason, "%s",
@@ -141,19 +141,19 @@ static enum bal_code compare_with_lab(struct bal_store *store, const struct bal_
 
 struct class_times {
     const char *name;
-    struct bal_quantity quantity[2]; /* mean and 99th percentile */
+    struct bli_quantity quantity[2]; /* mean and 99th percentile */
 };
 
 static struct class_times times_of_class(uint32_t classes, int class_) {
-    static const struct class_times all = {"", {{BAL_RESPONSE_MEAN, 0}, {BAL_RESPONSE_P99, 0}}};
+    static const struct class_times all = {"", {{BLI_RESPONSE_MEAN, 0}, {BLI_RESPONSE_P99, 0}}};
     static const struct class_times two[] = {
-        {"high", {{BAL_HIGH_RESPONSE_MEAN, 0}, {BAL_HIGH_RESPONSE_P99, 0}}},
-        {"low", {{BAL_LOW_RESPONSE_MEAN, 0}, {BAL_LOW_RESPONSE_P99, 0}}}};
+        {"high", {{BLI_HIGH_RESPONSE_MEAN, 0}, {BLI_HIGH_RESPONSE_P99, 0}}},
+        {"low", {{BLI_LOW_RESPONSE_MEAN, 0}, {BLI_LOW_RESPONSE_P99, 0}}}};
 #define TIMES_OF(i)                                                                                          \
     {                                                                                                        \
         "class " #i, {                                                                                       \
-            {BAL_CLASS_##i##_RESPONSE_MEAN, 0}, {                                                            \
-                BAL_CLASS_##i##_RESPONSE_P99, 0                                                              \
+            {BLI_CLASS_##i##_RESPONSE_MEAN, 0}, {                                                            \
+                BLI_CLASS_##i##_RESPONSE_P99, 0                                                              \
             }                                                                                                \
         }                                                                                                    \
     }
@@ -162,12 +162,12 @@ static struct class_times times_of_class(uint32_t classes, int class_) {
     return class_ == 0 ? all : classes > 2 ? many[class_ - 1] : two[class_ - 1];
 }
 
-enum bal_code bal_live_verdict(struct bal_store *store, const struct bal_experiment *e, size_t point,
+enum bal_code bli_live_verdict(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                size_t policy, int class_, struct rig_row *row, struct bal_error *err) {
-    struct bal_case c;
-    bal_experiment_case(e, point, policy, &c);
-    const struct class_times times = times_of_class(bal_model_classes(&c.model), class_);
-    const struct bal_estimate none = {.mean = NAN, .half_width = NAN};
+    struct bli_case c;
+    bli_experiment_case(e, point, policy, &c);
+    const struct class_times times = times_of_class(bli_model_classes(&c.model), class_);
+    const struct bli_estimate none = {.mean = NAN, .half_width = NAN};
     *row = (struct rig_row){.label = e->policy[policy].label,
                             .class_ = times.name,
                             .first = class_ <= 1,
@@ -175,9 +175,9 @@ enum bal_code bal_live_verdict(struct bal_store *store, const struct bal_experim
                             .lab_p99 = none,
                             .mean_ratio = none,
                             .p99_ratio = none};
-    enum bal_code code = bal_store_quantity(store, e, point, policy, times.quantity[0], &row->mean, err);
+    enum bal_code code = bli_store_quantity(store, e, point, policy, times.quantity[0], &row->mean, err);
     if (!code)
-        code = bal_store_quantity(store, e, point, policy, times.quantity[1], &row->p99, err);
+        code = bli_store_quantity(store, e, point, policy, times.quantity[1], &row->p99, err);
     if (!code)
         code = gather_facts(store, e, point, policy, row, err);
     row->slower = !isnan(row->exceeded) || e->live->burn;
@@ -186,7 +186,7 @@ enum bal_code bal_live_verdict(struct bal_store *store, const struct bal_experim
     return code;
 }
 
-enum bal_code bal_live_fault_summary(struct bal_store *store, const struct bal_experiment *e, size_t point,
+enum bal_code bli_live_fault_summary(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                      size_t policy, size_t fault, struct rig_fault_row *row,
                                      struct bal_error *err) {
     const struct {

@@ -11,7 +11,7 @@ enum rig_verdict {
     RIG_AGREES,
     RIG_DIFFERS,
 };
-extern const char *const bal_rig_verdict_text[]; /* "", "undecided", "agrees", "differs" */
+extern const char *const bli_rig_verdict_text[]; /* "", "undecided", "agrees", "differs" */
 
 /* How close they must be to agree. */
 #define RIG_MEAN_WITHIN 0.1
@@ -22,8 +22,8 @@ struct rig_row {
     const char *label;
     const char *class_; /* "", "high" or "low"; of more than two "class 1" and so on */
     bool first;         /* of the rows of its policy */
-    struct bal_estimate mean, p99, lab_mean, lab_p99;
-    struct bal_estimate mean_ratio, p99_ratio;       /* live over lab, block by block on the same requests */
+    struct bli_estimate mean, p99, lab_mean, lab_p99;
+    struct bli_estimate mean_ratio, p99_ratio;       /* live over lab, block by block on the same requests */
     double requests, lost, doubled, resent, strange; /* in all blocks */
     double offers, rode; /* of slots by stations, in all blocks, and how many of them were sent with
                             responses; NaN: no stations */
@@ -42,18 +42,18 @@ struct rig_row {
 };
 
 /* Class 0: all; from 1 on: the classes, the most urgent first. */
-enum bal_code bal_live_verdict(struct bal_store *store, const struct bal_experiment *e, size_t point,
+enum bal_code bli_live_verdict(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                size_t policy, int class_, struct rig_row *row, struct bal_error *err);
 
 /* The verdict on a row, and its reason. */
-void bal_live_verdict_decide(struct rig_row *row, const struct bal_model *model);
+void bli_live_verdict_decide(struct rig_row *row, const struct bli_model *model);
 
 /* The fault of an index: sums over blocks, the longest recovery. */
 struct rig_fault_row {
     double lost, doubled, resent, exceeded, recovery;
     double p99; /* from the fault to the next one, the largest of all blocks; NaN: no answers */
 };
-enum bal_code bal_live_fault_summary(struct bal_store *store, const struct bal_experiment *e, size_t point,
+enum bal_code bli_live_fault_summary(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                      size_t policy, size_t fault, struct rig_fault_row *row,
                                      struct bal_error *err);
 

@@ -14,13 +14,13 @@
 enum { TRIES = 3 }; /* of a block */
 
 struct session {
-    const struct bal_experiment *e;
-    struct bal_store *store;
+    const struct bli_experiment *e;
+    struct bli_store *store;
     const struct rig_options *options;
     struct rig_outcome *outcome;
     char workdir[RIG_PATH];
     struct rig *rig;
-    struct bal_histogram *response, *waiting;
+    struct bli_histogram *response, *waiting;
     size_t total, done; /* blocks */
     const char *label;  /* of what is measured now */
     unsigned round, rounds;
@@ -48,15 +48,15 @@ static bool set_realtime_priority(bool on) {
 static enum bal_code measure_delay(struct session *s, size_t point, size_t policy, double *delay,
                                    struct bal_error *err) {
     *delay = NAN;
-    if (s->round > 0 || s->e->policy[policy].twin < 0 || !bal_experiment_measures_delay(s->e, point))
+    if (s->round > 0 || s->e->policy[policy].twin < 0 || !bli_experiment_measures_delay(s->e, point))
         return BAL_OK;
     s->label = "the delay of messages";
     show_progress(s, 0);
-    enum bal_code code = bal_rig_start(s->rig, &s->options->programs, s->e, point, policy, s->workdir, err);
+    enum bal_code code = bli_rig_start(s->rig, &s->options->programs, s->e, point, policy, s->workdir, err);
     if (code)
         return code;
-    code = bal_block_measure_delay(s->rig, s->options->stop, delay, err);
-    bal_rig_stop(s->rig);
+    code = bli_block_measure_delay(s->rig, s->options->stop, delay, err);
+    bli_rig_stop(s->rig);
     return code;
 }
 
@@ -66,21 +66,21 @@ static enum bal_code try_block(struct session *s, size_t point, size_t policy, u
     struct rig_block block = {0};
     memset(s->response, 0, sizeof *s->response);
     memset(s->waiting, 0, sizeof *s->waiting);
-    struct bal_trial trial = {.histogram = {s->response, s->waiting}};
+    struct bli_trial trial = {.histogram = {s->response, s->waiting}};
     s->label = s->e->policy[policy].label;
     show_progress(s, 0);
-    enum bal_code code = bal_rig_start(s->rig, &s->options->programs, s->e, point, policy, s->workdir, err);
+    enum bal_code code = bli_rig_start(s->rig, &s->options->programs, s->e, point, policy, s->workdir, err);
     if (code)
         return code;
-    code = bal_block_run(&block, s->rig, s->round, s->options->stop, show_progress, s, &trial, err);
-    bal_rig_stop(s->rig);
-    *again = !code && try + 1 < TRIES && bal_block_is_disturbed(&block);
-    bal_block_record(&block, try, "again");
-    bal_block_record(&block, delay, "delay");
+    code = bli_block_run(&block, s->rig, s->round, s->options->stop, show_progress, s, &trial, err);
+    bli_rig_stop(s->rig);
+    *again = !code && try + 1 < TRIES && bli_block_is_disturbed(&block);
+    bli_block_record(&block, try, "again");
+    bli_block_record(&block, delay, "delay");
     if (!code && !*again)
-        code = bal_store_put_measured(s->store, s->e, point, policy, s->round, &trial, block.fact,
+        code = bli_store_put_measured(s->store, s->e, point, policy, s->round, &trial, block.fact,
                                       block.facts, err);
-    bal_block_fini(&block);
+    bli_block_fini(&block);
     return code;
 }
 
@@ -98,15 +98,15 @@ static enum bal_code lacks_delay(const struct session *s, size_t point, size_t p
                                  struct bal_error *err) {
     double delay = 0;
     enum bal_code code = BAL_OK;
-    if (s->e->policy[policy].twin >= 0 && bal_experiment_measures_delay(s->e, point))
-        code = bal_store_read_facts(s->store, s->e, point, policy, "delay", &delay, 1, err);
+    if (s->e->policy[policy].twin >= 0 && bli_experiment_measures_delay(s->e, point))
+        code = bli_store_read_facts(s->store, s->e, point, policy, "delay", &delay, 1, err);
     *lacks = isnan(delay);
     return code;
 }
 
 /* Which blocks of which policies are there: one flag for each policy, point and round. */
 static enum bal_code find_done(struct session *s, bool *there, struct bal_error *err) {
-    const struct bal_experiment *e = s->e;
+    const struct bli_experiment *e = s->e;
     for (size_t point = 0; point < e->points; point++)
         for (size_t p = 0; p < e->policies; p++) {
             if (!e->policy[p].real)
@@ -115,9 +115,9 @@ static enum bal_code find_done(struct session *s, bool *there, struct bal_error 
             bool lacks = false;
             enum bal_code code = lacks_delay(s, point, p, &lacks, err);
             if (!code && (s->options->again || lacks))
-                code = bal_store_delete_cell(s->store, e, point, p, err);
+                code = bli_store_delete_cell(s->store, e, point, p, err);
             if (!code)
-                code = bal_store_measured(s->store, e, point, p, mine, s->rounds, err);
+                code = bli_store_measured(s->store, e, point, p, mine, s->rounds, err);
             if (code)
                 return code;
             for (unsigned r = 0; r < s->rounds; r++) {
@@ -129,7 +129,7 @@ static enum bal_code find_done(struct session *s, bool *there, struct bal_error 
 }
 
 static enum bal_code measure_all(struct session *s, const bool *there, struct bal_error *err) {
-    const struct bal_experiment *e = s->e;
+    const struct bli_experiment *e = s->e;
     for (s->round = 0; s->round < s->rounds; s->round++)
         for (size_t point = 0; point < e->points; point++)
             for (size_t p = 0; p < e->policies; p++) {
@@ -149,11 +149,11 @@ static enum bal_code measure_all(struct session *s, const bool *there, struct ba
     return BAL_OK;
 }
 
-enum bal_code bal_measure(const struct bal_experiment *e, struct bal_store *store,
+enum bal_code bli_measure(const struct bli_experiment *e, struct bli_store *store,
                           const struct rig_options *options, struct rig_outcome *outcome,
                           struct bal_error *err) {
-    struct bal_case c;
-    bal_experiment_case(e, 0, 0, &c);
+    struct bli_case c;
+    bli_experiment_case(e, 0, 0, &c);
     struct session s = {
         .e = e, .store = store, .options = options, .outcome = outcome, .rounds = c.replications};
     *outcome = (struct rig_outcome){0};
@@ -162,21 +162,21 @@ enum bal_code bal_measure(const struct bal_experiment *e, struct bal_store *stor
     s.response = calloc(1, sizeof *s.response);
     s.waiting = calloc(1, sizeof *s.waiting);
     enum bal_code code = there && s.rig && s.response && s.waiting
-                             ? bal_rig_check(&options->programs, e, err)
+                             ? bli_rig_check(&options->programs, e, err)
                              : bal_fail(err, BAL_E_MEMORY, "not enough memory to measure");
     if (!code)
         code = find_done(&s, there, err);
     int64_t run;
     if (!code && s.total > 0)
-        code = bal_store_begin(store, e, true, &run, err);
+        code = bli_store_begin(store, e, true, &run, err);
     if (!code && s.total > 0)
-        code = bal_workdir_create(s.workdir, err);
+        code = bli_workdir_create(s.workdir, err);
     if (!code && s.total > 0) {
         outcome->urgent = e->live->urgent && set_realtime_priority(true);
         code = measure_all(&s, there, err);
         if (outcome->urgent)
             set_realtime_priority(false);
-        bal_workdir_remove(s.workdir);
+        bli_workdir_remove(s.workdir);
     }
     free(there);
     free(s.rig);

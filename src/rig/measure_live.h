@@ -22,7 +22,7 @@ struct rig_outcome {
 
 /* All policies take turns, a block each, on the same requests; each block is kept in the store as it ends.
  * Returns BAL_E_STOPPED if it was asked to stop. However it ends, no process and no temporary file stays. */
-enum bal_code bal_measure(const struct bal_experiment *e, struct bal_store *store,
+enum bal_code bli_measure(const struct bli_experiment *e, struct bli_store *store,
                           const struct rig_options *options, struct rig_outcome *outcome,
                           struct bal_error *err);
 

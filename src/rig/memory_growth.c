@@ -41,11 +41,11 @@ static void record_all_memory(struct rig_block *block) {
     size_t index = 0;
     for (unsigned i = 0; i < rig->dispatchers; i++) {
         record_memory(block, rig->front[i].pid, "master", i, &index);
-        record_memory(block, bal_process_child(&rig->front[i]), "dispatcher", i, &index);
+        record_memory(block, bli_process_child(&rig->front[i]), "dispatcher", i, &index);
     }
-    for (unsigned i = 0; i < bal_rig_stations(rig); i++) {
+    for (unsigned i = 0; i < bli_rig_stations(rig); i++) {
         record_memory(block, rig->station[i].pid, "station-master", i, &index);
-        record_memory(block, bal_process_child(&rig->station[i]), "station", i, &index);
+        record_memory(block, bli_process_child(&rig->station[i]), "station", i, &index);
     }
     for (unsigned g = 0; g < rig->groups; g++)
         record_memory(block, rig->keeper[g].pid, "keeper", g, &index);
@@ -53,7 +53,7 @@ static void record_all_memory(struct rig_block *block) {
     block->looks++;
 }
 
-double bal_memory_step(struct rig_block *block, double now) {
+double bli_memory_step(struct rig_block *block, double now) {
     const double seconds = block->rig->live->seconds;
     const double times[2] = {0.1 * seconds, 0.99 * seconds};
     if (seconds < LONG_ENOUGH || block->no_memory)
@@ -67,12 +67,12 @@ double bal_memory_step(struct rig_block *block, double now) {
 }
 
 /* In all, and of the one that grew most. */
-void bal_memory_record(struct rig_block *block) {
+void bli_memory_record(struct rig_block *block) {
     double most = -INFINITY, first = 0, last = 0;
     for (size_t i = 0; block->looks == 2 && i < block->processes; i++) {
         const struct rig_memory *memory = &block->memory[i];
-        bal_block_record(block, memory->first, "memory.first.%s", memory->name);
-        bal_block_record(block, memory->last, "memory.last.%s", memory->name);
+        bli_block_record(block, memory->first, "memory.first.%s", memory->name);
+        bli_block_record(block, memory->last, "memory.last.%s", memory->name);
         if (isnan(memory->first + memory->last))
             continue;
         most = fmax(most, memory->last - memory->first);
@@ -81,7 +81,7 @@ void bal_memory_record(struct rig_block *block) {
     }
     if (most == -INFINITY)
         return;
-    bal_block_record(block, first, "memory.first");
-    bal_block_record(block, last, "memory.last");
-    bal_block_record(block, most, "memory.growth");
+    bli_block_record(block, first, "memory.first");
+    bli_block_record(block, last, "memory.last");
+    bli_block_record(block, most, "memory.growth");
 }

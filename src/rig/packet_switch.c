@@ -144,7 +144,7 @@ static int start_thread(struct rig_switch *s) {
     return failed;
 }
 
-enum bal_code bal_switch_start(struct rig_switch **into, const int *device, unsigned count,
+enum bal_code bli_switch_start(struct rig_switch **into, const int *device, unsigned count,
                                struct bal_error *err) {
     struct rig_switch *s = calloc(1, sizeof *s);
     if (!s)
@@ -168,7 +168,7 @@ enum bal_code bal_switch_start(struct rig_switch **into, const int *device, unsi
     return bal_fail(err, BAL_E_IO, "no thread can be started for the network: %s", strerror(failed));
 }
 
-void bal_switch_stop(struct rig_switch *s) {
+void bli_switch_stop(struct rig_switch *s) {
     const uint64_t one = 1;
     if (!s)
         return;
@@ -186,7 +186,7 @@ void bal_switch_stop(struct rig_switch *s) {
 
 /* ---- from other threads ---- */
 
-void bal_switch_add(struct rig_switch *s, unsigned from, unsigned to, struct rig_path change) {
+void bli_switch_add(struct rig_switch *s, unsigned from, unsigned to, struct rig_path change) {
     pthread_mutex_lock(&s->mutex);
     struct rig_path *path = &s->path[from][to];
     path->cut += change.cut;
@@ -195,13 +195,13 @@ void bal_switch_add(struct rig_switch *s, unsigned from, unsigned to, struct rig
     pthread_mutex_unlock(&s->mutex);
 }
 
-void bal_switch_route(struct rig_switch *s, unsigned address, unsigned host) {
+void bli_switch_route(struct rig_switch *s, unsigned address, unsigned host) {
     pthread_mutex_lock(&s->mutex);
     s->route[address] = host;
     pthread_mutex_unlock(&s->mutex);
 }
 
-void bal_switch_counts(struct rig_switch *s, uint64_t *carried, uint64_t *dropped) {
+void bli_switch_counts(struct rig_switch *s, uint64_t *carried, uint64_t *dropped) {
     pthread_mutex_lock(&s->mutex);
     *carried = s->carried;
     *dropped = s->dropped;

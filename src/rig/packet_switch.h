@@ -17,9 +17,9 @@ enum { SWITCH_PORTS = 24 };
 struct rig_switch;
 
 /* Uses the devices, but does not close them. */
-enum bal_code bal_switch_start(struct rig_switch **s, const int *device, unsigned count,
+enum bal_code bli_switch_start(struct rig_switch **s, const int *device, unsigned count,
                                struct bal_error *err);
-void bal_switch_stop(struct rig_switch *s);
+void bli_switch_stop(struct rig_switch *s);
 
 /* Added to the faults on the way from one host to another; adding the negative removes it. */
 struct rig_path {
@@ -27,12 +27,12 @@ struct rig_path {
     double loss;  /* the share of datagrams that is lost; at 1 all are */
     double delay; /* of every packet, in seconds */
 };
-void bal_switch_add(struct rig_switch *s, unsigned from, unsigned to, struct rig_path change);
+void bli_switch_add(struct rig_switch *s, unsigned from, unsigned to, struct rig_path change);
 
 /* Packets to the address of a host go to another, or to itself again. */
-void bal_switch_route(struct rig_switch *s, unsigned address, unsigned host);
+void bli_switch_route(struct rig_switch *s, unsigned address, unsigned host);
 
 /* Packets that were carried, and that were dropped on purpose. */
-void bal_switch_counts(struct rig_switch *s, uint64_t *carried, uint64_t *dropped);
+void bli_switch_counts(struct rig_switch *s, uint64_t *carried, uint64_t *dropped);
 
 #endif

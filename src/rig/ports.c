@@ -12,19 +12,19 @@
 
 enum { LOWEST = 10000, HIGHEST = 30000, TRIES = 200 };
 
-uint16_t bal_rig_front_port(const struct rig *rig, unsigned i) {
+uint16_t bli_rig_front_port(const struct rig *rig, unsigned i) {
     return (uint16_t)(rig->port + i);
 }
 
-uint16_t bal_rig_datagram_port(const struct rig *rig, unsigned i) {
+uint16_t bli_rig_datagram_port(const struct rig *rig, unsigned i) {
     return (uint16_t)(rig->port + rig->dispatchers + i);
 }
 
-uint16_t bal_rig_station_port(const struct rig *rig, unsigned k) {
+uint16_t bli_rig_station_port(const struct rig *rig, unsigned k) {
     return (uint16_t)(rig->port + 2 * rig->dispatchers + k);
 }
 
-uint16_t bal_rig_keeper_port(const struct rig *rig) {
+uint16_t bli_rig_keeper_port(const struct rig *rig) {
     return (uint16_t)(rig->port + 2 * rig->dispatchers + rig->servers);
 }
 
@@ -41,11 +41,11 @@ static bool is_free(uint16_t port, int type) {
 }
 
 /* With keepers, servers have ports of our choice too. */
-enum bal_code bal_rig_choose_ports(struct rig *rig, struct bal_error *err) {
+enum bal_code bli_rig_choose_ports(struct rig *rig, struct bal_error *err) {
     const unsigned count =
         2 * rig->dispatchers + rig->servers + 1 + (rig->live->keepers ? 2 * rig->servers : 0);
     struct bal_rng rng;
-    bal_rng_init(&rng, (uint64_t)getpid(), (uint64_t)(1e9 * bal_clock()), BAL_STREAM_TEST);
+    bal_rng_init(&rng, (uint64_t)getpid(), (uint64_t)(1e9 * bli_clock()), BAL_STREAM_TEST);
     for (int i = 0; i < TRIES; i++) {
         rig->port = (uint16_t)(LOWEST + bal_rng_below(&rng, HIGHEST - LOWEST - count));
         unsigned k = 0;
@@ -55,7 +55,7 @@ enum bal_code bal_rig_choose_ports(struct rig *rig, struct bal_error *err) {
         if (k < count)
             continue;
         for (unsigned s = 0; rig->live->keepers && s < rig->servers; s++) {
-            rig->app[s] = (uint16_t)(bal_rig_keeper_port(rig) + 1 + s);
+            rig->app[s] = (uint16_t)(bli_rig_keeper_port(rig) + 1 + s);
             rig->control[s] = (uint16_t)(rig->app[s] + rig->servers);
         }
         return BAL_OK;

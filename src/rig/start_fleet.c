@@ -39,10 +39,10 @@ static void read_log_tail(const char *path, char *text, size_t size) {
 static enum bal_code wait_until_listening(const struct rig *rig, struct rig_process *process, unsigned host,
                                           uint16_t port, const char *what, const char *log,
                                           struct bal_error *err) {
-    for (const double until = bal_clock() + PATIENCE; bal_clock() < until; bal_pause(0.005)) {
-        if (bal_rig_is_listening(rig, host, port))
+    for (const double until = bli_clock() + PATIENCE; bli_clock() < until; bli_pause(0.005)) {
+        if (bli_rig_is_listening(rig, host, port))
             return BAL_OK;
-        if (bal_process_has_ended(process))
+        if (bli_process_has_ended(process))
             break;
     }
     char words[300];
@@ -80,7 +80,7 @@ static enum bal_code run_nginx(struct rig *rig, struct rig_process *process, uns
              rig->programs->lossy_preload ? rig->programs->lossy_preload : "");
     const char *const losing[] = {preload, loss, NULL};
     const char *const argv[] = {rig->programs->nginx, "-e", "stderr", "-p", directory, "-c", conf, NULL};
-    return bal_process_start(process, argv, rig->loses ? losing : NULL, log, false, bal_rig_space(rig, host),
+    return bli_process_start(process, argv, rig->loses ? losing : NULL, log, false, bli_rig_space(rig, host),
                              SIGTERM, err);
 }
 
@@ -90,44 +90,44 @@ static enum bal_code run_haproxy(struct rig *rig, struct rig_process *process, u
     snprintf(log, sizeof log, "%s/error.log", directory);
     /* A master, as on a real host, so that it can reload its configuration. */
     const char *const argv[] = {rig->programs->haproxy, "-W", "-db", "-f", conf, NULL};
-    return bal_process_start(process, argv, NULL, log, false, bal_rig_space(rig, host), SIGTERM, err);
+    return bli_process_start(process, argv, NULL, log, false, bli_rig_space(rig, host), SIGTERM, err);
 }
 
-enum bal_code bal_rig_start_front(struct rig *rig, unsigned i, struct bal_error *err) {
+enum bal_code bli_rig_start_front(struct rig *rig, unsigned i, struct bal_error *err) {
     char name[40], directory[RIG_PATH], conf[RIG_PATH];
-    const bool haproxy = rig->entry->proxy == BAL_PROXY_HAPROXY;
+    const bool haproxy = rig->entry->proxy == BLI_PROXY_HAPROXY;
     snprintf(name, sizeof name, "front%u", i);
     FILE *out = create_config(rig, name, haproxy ? "haproxy.cfg" : "nginx.conf", directory, conf, err);
     if (!out)
         return BAL_E_IO;
     if (haproxy)
-        bal_rig_front_haproxy(rig, i, rig->dispatchers / bal_rig_fronts(rig), out);
+        bli_rig_front_haproxy(rig, i, rig->dispatchers / bli_rig_fronts(rig), out);
     else
-        bal_rig_front_nginx(rig, i, directory, out);
+        bli_rig_front_nginx(rig, i, directory, out);
     const enum bal_code code = close_config(out, conf, err);
     if (code)
         return code;
     return (haproxy ? run_haproxy : run_nginx)(rig, &rig->front[i], rig->front_host[i], directory, conf, err);
 }
 
-enum bal_code bal_rig_start_station(struct rig *rig, unsigned i, struct bal_error *err) {
+enum bal_code bli_rig_start_station(struct rig *rig, unsigned i, struct bal_error *err) {
     char name[40], directory[RIG_PATH], conf[RIG_PATH];
     snprintf(name, sizeof name, "station%u", i);
     FILE *out = create_config(rig, name, "nginx.conf", directory, conf, err);
     if (!out)
         return BAL_E_IO;
-    const unsigned first = bal_rig_station_first(rig, i);
-    const unsigned count = rig->live->apart ? 1 : bal_rig_station_first(rig, i + 1) - first;
-    bal_rig_stations_nginx(rig, first, count, directory, out);
+    const unsigned first = bli_rig_station_first(rig, i);
+    const unsigned count = rig->live->apart ? 1 : bli_rig_station_first(rig, i + 1) - first;
+    bli_rig_stations_nginx(rig, first, count, directory, out);
     const enum bal_code code = close_config(out, conf, err);
-    return code ? code : run_nginx(rig, &rig->station[i], bal_rig_station_host(rig, i), directory, conf, err);
+    return code ? code : run_nginx(rig, &rig->station[i], bli_rig_station_host(rig, i), directory, conf, err);
 }
 
 /* ---- servers ---- */
 
 /* The speeds of servers that follow each other. */
-static struct bal_servers slice_servers(const struct bal_servers *all, unsigned from, unsigned to) {
-    struct bal_servers part = {0};
+static struct bli_servers slice_servers(const struct bli_servers *all, unsigned from, unsigned to) {
+    struct bli_servers part = {0};
     unsigned before = 0;
     for (unsigned g = 0; g < all->groups; g++) {
         const unsigned after = before + all->group[g].count, low = from > before ? from : before,
@@ -156,17 +156,17 @@ static void read_first_line(int fd, char *line, size_t size) {
 }
 
 /* Where servers listen: on loopback, or for all that come to their host. */
-const char *bal_rig_app_address(const struct rig *rig) {
+const char *bli_rig_app_address(const struct rig *rig) {
     return !rig->hosts ? "127.0.0.1" : rig->live->ipv6 ? "::" : "0.0.0.0";
 }
 
 static enum bal_code run_servers(struct rig *rig, unsigned group, const char *log, struct bal_error *err) {
     char fleet[1000], slots[20], dist[400], pid[20];
-    const struct bal_model *model = &rig->c.model;
-    const struct bal_servers part =
-        slice_servers(&model->servers, bal_rig_group_first(rig, group), bal_rig_group_first(rig, group + 1));
-    bal_servers_print(&part, fleet, sizeof fleet);
-    bal_dist_print(&model->size, dist, sizeof dist);
+    const struct bli_model *model = &rig->c.model;
+    const struct bli_servers part =
+        slice_servers(&model->servers, bli_rig_group_first(rig, group), bli_rig_group_first(rig, group + 1));
+    bli_servers_print(&part, fleet, sizeof fleet);
+    bli_dist_print(&model->size, dist, sizeof dist);
     snprintf(slots, sizeof slots, "%u", model->slots ? model->slots : 1);
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     const char *const argv[] = {rig->programs->self,
@@ -180,11 +180,11 @@ static enum bal_code run_servers(struct rig *rig, unsigned group, const char *lo
                                 "--exit-with-pid",
                                 pid,
                                 "--address",
-                                bal_rig_app_address(rig),
+                                bli_rig_app_address(rig),
                                 rig->live->burn ? "--burn" : NULL,
                                 NULL};
-    return bal_process_start(&rig->serving[group], argv, NULL, log, true,
-                             bal_rig_space(rig, bal_rig_group_host(rig, group)), SIGKILL, err);
+    return bli_process_start(&rig->serving[group], argv, NULL, log, true,
+                             bli_rig_space(rig, bli_rig_group_host(rig, group)), SIGKILL, err);
 }
 
 /* One process for those of a host; its first line lists the ports. */
@@ -196,9 +196,9 @@ static enum bal_code start_group(struct rig *rig, unsigned group, struct bal_err
         return code;
     read_first_line(rig->serving[group].out, line, sizeof line);
     char *at = line;
-    const unsigned last = bal_rig_group_first(rig, group + 1);
+    const unsigned last = bli_rig_group_first(rig, group + 1);
     rig->control[group] = (uint16_t)strtoul(at, &at, 10);
-    for (unsigned k = bal_rig_group_first(rig, group); k < last; k++)
+    for (unsigned k = bli_rig_group_first(rig, group); k < last; k++)
         rig->app[k] = (uint16_t)strtoul(at, &at, 10);
     if (rig->app[last - 1])
         return BAL_OK;
@@ -216,10 +216,10 @@ static enum bal_code start_servers(struct rig *rig, struct bal_error *err) {
 
 /* The ids of stations, which the keeper must know: "id": N in their status. */
 static enum bal_code ask_ids(const struct rig *rig, uint64_t *ids, struct bal_error *err) {
-    for (unsigned i = 0; i < bal_rig_stations(rig); i++) {
-        const unsigned first = bal_rig_station_first(rig, i),
-                       count = rig->live->apart ? 1 : bal_rig_station_first(rig, i + 1) - first;
-        char *text = bal_rig_get(rig, bal_rig_station_host(rig, i), bal_rig_station_port(rig, first),
+    for (unsigned i = 0; i < bli_rig_stations(rig); i++) {
+        const unsigned first = bli_rig_station_first(rig, i),
+                       count = rig->live->apart ? 1 : bli_rig_station_first(rig, i + 1) - first;
+        char *text = bli_rig_get(rig, bli_rig_station_host(rig, i), bli_rig_station_port(rig, first),
                                  "/ballast", NULL);
         const char *at = text ? strstr(text, "\"stations\"") : NULL;
         for (unsigned k = 0; at && k < count; k++) {
@@ -237,7 +237,7 @@ static enum bal_code ask_ids(const struct rig *rig, uint64_t *ids, struct bal_er
     return BAL_OK;
 }
 
-enum bal_code bal_rig_start_keeper(struct rig *rig, unsigned group, struct bal_error *err) {
+enum bal_code bli_rig_start_keeper(struct rig *rig, unsigned group, struct bal_error *err) {
     char name[40], directory[RIG_PATH], conf[RIG_PATH], log[RIG_PATH + 30];
     snprintf(name, sizeof name, "keeper%u", group);
     if (snprintf(conf, sizeof conf, "%s/%s/keeper.yaml", rig->workdir, name) >= RIG_PATH)
@@ -248,7 +248,7 @@ enum bal_code bal_rig_start_keeper(struct rig *rig, unsigned group, struct bal_e
         FILE *out = code ? NULL : create_config(rig, name, "keeper.yaml", directory, conf, err);
         if (!out)
             return BAL_E_IO;
-        bal_rig_keeper_yaml(rig, group, ids, directory, out);
+        bli_rig_keeper_yaml(rig, group, ids, directory, out);
         code = close_config(out, conf, err);
         if (code)
             return code;
@@ -256,21 +256,21 @@ enum bal_code bal_rig_start_keeper(struct rig *rig, unsigned group, struct bal_e
     }
     snprintf(log, sizeof log, "%s/keeper%u.log", rig->workdir, group);
     const char *const argv[] = {rig->programs->keeper, "--config", conf, NULL};
-    return bal_process_start(&rig->keeper[group], argv, NULL, log, false,
-                             bal_rig_space(rig, bal_rig_group_host(rig, group)), SIGTERM, err);
+    return bli_process_start(&rig->keeper[group], argv, NULL, log, false,
+                             bli_rig_space(rig, bli_rig_group_host(rig, group)), SIGTERM, err);
 }
 
 static enum bal_code start_keepers(struct rig *rig, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (unsigned group = 0; !code && group < rig->groups; group++)
-        code = bal_rig_start_keeper(rig, group, err);
+        code = bli_rig_start_keeper(rig, group, err);
     const bool resting = rig->c.policy.policy->wants & BAL_WANTS_POWER;
     rig->controls = rig->servers;
     for (unsigned k = 0; !code && !resting && k < rig->servers; k++) {
-        const unsigned group = bal_rig_group_of(rig, k);
+        const unsigned group = bli_rig_group_of(rig, k);
         char log[RIG_PATH + 30];
         snprintf(log, sizeof log, "%s/keeper%u.log", rig->workdir, group);
-        code = wait_until_listening(rig, &rig->keeper[group], bal_rig_group_host(rig, group), rig->app[k],
+        code = wait_until_listening(rig, &rig->keeper[group], bli_rig_group_host(rig, group), rig->app[k],
                                     "a server of the keeper", log, err);
     }
     return code;
@@ -281,9 +281,9 @@ static enum bal_code start_keepers(struct rig *rig, struct bal_error *err) {
 static bool needs_stations(const struct rig *rig) {
     static const char *const blind[] = {"random", "round-robin", "weighted-random", "weighted-round-robin"};
     const struct bal_policy *policy = rig->c.policy.policy;
-    if (rig->entry->proxy != BAL_PROXY_BALLAST || rig->live->stations == BAL_STATIONS_NO)
+    if (rig->entry->proxy != BLI_PROXY_BALLAST || rig->live->stations == BLI_STATIONS_NO)
         return false;
-    if (rig->live->stations == BAL_STATIONS_YES || rig->live->keepers || rig->c.model.classes ||
+    if (rig->live->stations == BLI_STATIONS_YES || rig->live->keepers || rig->c.model.classes ||
         rig->c.model.steal.kind != BAL_STEAL_NONE)
         return true;
     for (size_t i = 0; i < sizeof blind / sizeof *blind; i++)
@@ -295,19 +295,19 @@ static bool needs_stations(const struct rig *rig) {
 static enum bal_code start_proxies(struct rig *rig, struct bal_error *err) {
     char log[RIG_PATH + 40];
     enum bal_code code = BAL_OK;
-    for (unsigned i = 0; !code && i < bal_rig_stations(rig); i++)
-        code = bal_rig_start_station(rig, i, err);
-    for (unsigned i = 0; !code && i < bal_rig_fronts(rig); i++)
-        code = bal_rig_start_front(rig, i, err);
-    for (unsigned i = 0; !code && i < bal_rig_stations(rig); i++) {
+    for (unsigned i = 0; !code && i < bli_rig_stations(rig); i++)
+        code = bli_rig_start_station(rig, i, err);
+    for (unsigned i = 0; !code && i < bli_rig_fronts(rig); i++)
+        code = bli_rig_start_front(rig, i, err);
+    for (unsigned i = 0; !code && i < bli_rig_stations(rig); i++) {
         snprintf(log, sizeof log, "%s/station%u/error.log", rig->workdir, i);
-        code = wait_until_listening(rig, &rig->station[i], bal_rig_station_host(rig, i),
-                                    bal_rig_station_port(rig, bal_rig_station_first(rig, i)), "a station",
+        code = wait_until_listening(rig, &rig->station[i], bli_rig_station_host(rig, i),
+                                    bli_rig_station_port(rig, bli_rig_station_first(rig, i)), "a station",
                                     log, err);
     }
-    for (unsigned i = 0; !code && i < bal_rig_fronts(rig); i++) {
+    for (unsigned i = 0; !code && i < bli_rig_fronts(rig); i++) {
         snprintf(log, sizeof log, "%s/front%u/error.log", rig->workdir, i);
-        code = wait_until_listening(rig, &rig->front[i], rig->front_host[i], bal_rig_front_port(rig, i),
+        code = wait_until_listening(rig, &rig->front[i], rig->front_host[i], bli_rig_front_port(rig, i),
                                     "a dispatcher", log, err);
     }
     return code;
@@ -316,7 +316,7 @@ static enum bal_code start_proxies(struct rig *rig, struct bal_error *err) {
 /* Where datagrams are to be lost for a time, a library in each nginx looks at a file. */
 static enum bal_code prepare_loss(struct rig *rig, struct bal_error *err) {
     for (size_t i = 0; i < rig->live->faults; i++)
-        rig->loses |= rig->live->fault[i].kind == BAL_FAULT_LOSS;
+        rig->loses |= rig->live->fault[i].kind == BLI_FAULT_LOSS;
     char path[RIG_PATH + 10];
     snprintf(path, sizeof path, "%s/loss", rig->workdir);
     FILE *file = rig->loses ? fopen(path, "we") : NULL;
@@ -350,31 +350,31 @@ static enum bal_code start_hosts(struct rig *rig, struct bal_error *err) {
     rig->groups = 1;
     if (!hosts)
         return BAL_OK;
-    const enum bal_code code = bal_hosts_start(&rig->hosts, hosts, rig->live->ipv6, err);
+    const enum bal_code code = bli_hosts_start(&rig->hosts, hosts, rig->live->ipv6, err);
     const unsigned groups = hosts > rig->dispatchers ? hosts - rig->dispatchers : hosts;
     rig->groups = groups < rig->servers ? groups : rig->servers;
     for (unsigned i = 0; i < rig->dispatchers; i++)
-        rig->front_host[i] = bal_rig_front_host(rig, i);
+        rig->front_host[i] = bli_rig_front_host(rig, i);
     return code;
 }
 
-enum bal_code bal_rig_start(struct rig *rig, const struct rig_programs *programs,
-                            const struct bal_experiment *e, size_t point, size_t policy, const char *workdir,
+enum bal_code bli_rig_start(struct rig *rig, const struct rig_programs *programs,
+                            const struct bli_experiment *e, size_t point, size_t policy, const char *workdir,
                             struct bal_error *err) {
     memset(rig, 0, sizeof *rig);
     rig->programs = programs;
     rig->live = e->live;
     rig->entry = &e->policy[policy];
-    bal_experiment_case(e, point, policy, &rig->c);
+    bli_experiment_case(e, point, policy, &rig->c);
     snprintf(rig->workdir, sizeof rig->workdir, "%s/fleet", workdir);
-    rig->servers = bal_servers_count(&rig->c.model.servers);
+    rig->servers = bli_servers_count(&rig->c.model.servers);
     rig->dispatchers = rig->c.model.network.dispatchers.count ? rig->c.model.network.dispatchers.count : 1;
     rig->stations = needs_stations(rig);
     raise_file_limit();
     make_key(rig->key);
     enum bal_code code = start_hosts(rig, err);
     if (!code)
-        code = bal_rig_choose_ports(rig, err);
+        code = bli_rig_choose_ports(rig, err);
     if (!code && mkdir(rig->workdir, 0700))
         code = bal_fail(err, BAL_E_IO, "%s: cannot be made: %s", rig->workdir, strerror(errno));
     if (!code)
@@ -386,32 +386,32 @@ enum bal_code bal_rig_start(struct rig *rig, const struct rig_programs *programs
     if (!code && rig->live->keepers && rig->stations)
         code = start_keepers(rig, err);
     if (code)
-        bal_rig_stop(rig);
+        bli_rig_stop(rig);
     else if (rig->stations)
-        bal_pause(settling);
+        bli_pause(settling);
     return code;
 }
 
 /* All are asked to end before any is waited for; servers come last, so that no dispatcher or station notices
  * their end. */
-void bal_rig_stop(struct rig *rig) {
+void bli_rig_stop(struct rig *rig) {
     for (unsigned i = 0; i < rig->dispatchers; i++)
-        bal_process_kill(&rig->aborter[i]);
+        bli_process_kill(&rig->aborter[i]);
     for (unsigned i = 0; i < rig->dispatchers; i++)
-        bal_process_terminate(&rig->front[i]);
+        bli_process_terminate(&rig->front[i]);
     for (unsigned i = 0; i < rig->servers; i++)
-        bal_process_terminate(&rig->station[i]);
+        bli_process_terminate(&rig->station[i]);
     for (unsigned g = 0; g < rig->groups; g++)
-        bal_process_terminate(&rig->keeper[g]);
+        bli_process_terminate(&rig->keeper[g]);
     for (unsigned i = 0; i < rig->dispatchers; i++)
-        bal_process_end(&rig->front[i]);
+        bli_process_end(&rig->front[i]);
     for (unsigned i = 0; i < rig->servers; i++)
-        bal_process_end(&rig->station[i]);
+        bli_process_end(&rig->station[i]);
     for (unsigned g = 0; g < rig->groups; g++)
-        bal_process_end(&rig->keeper[g]);
+        bli_process_end(&rig->keeper[g]);
     for (unsigned g = 0; g < rig->groups; g++)
-        bal_process_end(&rig->serving[g]);
-    bal_workdir_remove(rig->workdir);
-    bal_hosts_stop(rig->hosts);
+        bli_process_end(&rig->serving[g]);
+    bli_workdir_remove(rig->workdir);
+    bli_hosts_stop(rig->hosts);
     rig->hosts = NULL;
 }

@@ -22,7 +22,7 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
     return 0;
 }
 
-void bal_workdir_remove(const char *path) {
+void bli_workdir_remove(const char *path) {
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -39,7 +39,7 @@ static bool is_stale(const char *name, const char *path) {
     if (strncmp(name, PREFIX, length) != 0)
         return false;
     const size_t digits = strspn(name + length, "0123456789");
-    return digits > 0 && bal_number_parse(name + length, digits, &pid) && pid < 1e9 &&
+    return digits > 0 && bli_number_parse(name + length, digits, &pid) && pid < 1e9 &&
            lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
            kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
@@ -51,13 +51,13 @@ static void remove_stale(void) {
         char path[2 * RIG_PATH];
         snprintf(path, sizeof path, "%s/%s", temp_directory(), entry->d_name);
         if (is_stale(entry->d_name, path))
-            bal_workdir_remove(path);
+            bli_workdir_remove(path);
     }
     if (directory)
         closedir(directory);
 }
 
-enum bal_code bal_workdir_create(char path[RIG_PATH], struct bal_error *err) {
+enum bal_code bli_workdir_create(char path[RIG_PATH], struct bal_error *err) {
     remove_stale();
     snprintf(path, RIG_PATH, "%s/" PREFIX "%ld.XXXXXX", temp_directory(), (long)getpid());
     return mkdtemp(path) ? BAL_OK

@@ -9,8 +9,8 @@ enum { RIG_PATH = 512 };
 
 /* Makes one under TMPDIR (or /tmp), named after this process, and removes those of processes that no longer
  * exist. */
-enum bal_code bal_workdir_create(char path[RIG_PATH], struct bal_error *err);
+enum bal_code bli_workdir_create(char path[RIG_PATH], struct bal_error *err);
 /* Removes it with all that is in it. */
-void bal_workdir_remove(const char *path);
+void bli_workdir_remove(const char *path);
 
 #endif

@@ -104,8 +104,8 @@ struct seen_request {
 
 static struct test_server servers[SERVE_MAX + 1]; /* the last is the control */
 static unsigned server_count, slots;
-static struct bal_dist dist;
-static struct bal_speeds speeds;
+static struct bli_dist dist;
+static struct bli_speeds speeds;
 static double token_service[2];
 static uint64_t tickets;
 static struct burn *burn; /* the threads that use the processor; NULL: services sleep */
@@ -113,7 +113,7 @@ static struct bal_rng rng;
 static int epoll_fd;
 static struct connection *table[CONNECTIONS];
 static uint32_t vacant[CONNECTIONS], vacant_count;
-static struct bal_heap timers;
+static struct bli_heap timers;
 static struct serve_record *records;
 static size_t record_count, record_room;
 static struct seen_request *seen;
@@ -298,9 +298,9 @@ static void start_waiting(struct test_server *s);
 /* What each in service gets per second. */
 static double rate_each(const struct test_server *s) {
     const double scale = s->mode == MODE_SLOW ? s->factor : 1;
-    if (!bal_speeds_given(&speeds))
+    if (!bli_speeds_given(&speeds))
         return s->speed / scale;
-    return s->sharers ? s->speed * bal_speeds_rate(&speeds, s->sharers) / s->sharers / scale : 0;
+    return s->sharers ? s->speed * bli_speeds_rate(&speeds, s->sharers) / s->sharers / scale : 0;
 }
 
 static void advance_sharing(struct test_server *s, double now) {
@@ -314,9 +314,9 @@ static void advance_sharing(struct test_server *s, double now) {
  * last token is there at the end. rate: of the work on it. */
 static void schedule_service(struct connection *c, double rate) {
     const uint32_t later = c->tokens ? c->tokens - c->tokens_sent - 1 : 0;
-    if (timers.place[c->number] != BAL_HEAP_ABSENT)
-        bal_heap_remove(&timers, c->number);
-    bal_heap_insert(&timers, c->number, c->until - later * token_service[1] / rate);
+    if (timers.place[c->number] != BLI_HEAP_ABSENT)
+        bli_heap_remove(&timers, c->number);
+    bli_heap_insert(&timers, c->number, c->until - later * token_service[1] / rate);
 }
 
 static void schedule_sharing(struct test_server *s) {
@@ -362,9 +362,9 @@ static void end_request(struct connection *c, int status) {
         *link = c->next;
         s->last = s->last == c ? before : s->last;
     }
-    const bool timed = timers.place[c->number] != BAL_HEAP_ABSENT;
+    const bool timed = timers.place[c->number] != BLI_HEAP_ABSENT;
     if (timed)
-        bal_heap_remove(&timers, c->number);
+        bli_heap_remove(&timers, c->number);
     if (c->state == SERVING) {
         s->serving--;
         s->freed = burn || timed ? clock_seconds() : c->until;
@@ -467,7 +467,7 @@ static double query_number(const char *path, const char *name, double otherwise)
     double value;
     for (; at; at = strchr(at + 1, '&'))
         if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '=')
-            return bal_number_read(at + 2 + length, &value) ? value : otherwise;
+            return bli_number_read(at + 2 + length, &value) ? value : otherwise;
     return otherwise;
 }
 
@@ -601,9 +601,9 @@ static void begin_service(struct connection *c) {
     c->begun = fmax(c->arrived, s->freed);
     s->serving++;
     const double length = c->tokens           ? c->service
-                          : isnan(c->service) ? bal_dist_sample(&dist, &rng)
+                          : isnan(c->service) ? bli_dist_sample(&dist, &rng)
                                               : c->service;
-    if (bal_speeds_given(&speeds)) {
+    if (bli_speeds_given(&speeds)) {
         join_sharing(s, c, length);
         return;
     }
@@ -664,7 +664,7 @@ static void begin_request(struct connection *c) {
     switch (s->mode) {
     case MODE_FAIL:
         c->state = FAILING;
-        bal_heap_insert(&timers, c->number, c->begun + s->after);
+        bli_heap_insert(&timers, c->number, c->begun + s->after);
         break;
     case MODE_HANG:
         c->state = STUCK;
@@ -765,14 +765,14 @@ static void read_head(struct connection *c, const char *head) {
     snprintf(c->id, sizeof c->id, "%.*s", value ? (int)strcspn(value, "\r") : 0, value ? value : "");
     double number;
     value = find_header(head, "X-Service");
-    if (!value || !bal_number_read(value, &number))
+    if (!value || !bli_number_read(value, &number))
         number = query_number(c->path, "service", NAN);
     c->service = number / 1e6;
     read_tokens(c);
     value = find_header(head, "endpoint-load-metrics-format");
     c->load_format = value ? strncasecmp(value, "json", 4) == 0 ? "JSON" : "TEXT" : NULL;
     value = find_header(head, "Content-Length");
-    c->body_left = value && bal_number_read(value, &number) ? (uint64_t)number : 0;
+    c->body_left = value && bli_number_read(value, &number) ? (uint64_t)number : 0;
     value = find_header(head, "Transfer-Encoding");
     c->chunked = value && strncasecmp(value, "chunked", 7) == 0;
     c->body_length = c->body_sum = 0;
@@ -903,7 +903,7 @@ static void stream_token(struct connection *c) {
 static void run_timers(void) {
     while (timers.count > 0 && timers.slot[0].time <= clock_seconds()) {
         struct connection *c = table[timers.slot[0].id];
-        bal_heap_remove(&timers, c->number);
+        bli_heap_remove(&timers, c->number);
         if (c->state == SERVING && c->tokens_sent + 1 < c->tokens)
             stream_token(c);
         else
@@ -989,7 +989,7 @@ static void server_init(const struct serve_options *options) {
     memcpy(token_service, options->token_service, sizeof token_service);
     bal_rng_init(&rng, options->seed, 0, BAL_STREAM_SERVICE);
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (epoll_fd < 0 || bal_heap_init(&timers, CONNECTIONS))
+    if (epoll_fd < 0 || bli_heap_init(&timers, CONNECTIONS))
         die("start");
     for (uint32_t i = 0; i < CONNECTIONS; i++)
         vacant[vacant_count++] = CONNECTIONS - 1 - i;
@@ -999,7 +999,7 @@ static void server_init(const struct serve_options *options) {
 }
 
 static void open_servers(const struct serve_options *options) {
-    server_count = bal_servers_count(&options->servers);
+    server_count = bli_servers_count(&options->servers);
     struct test_server *last = &servers[server_count];
     *last = (struct test_server){.fd = -1, .control = true, .factor = 1, .port = options->control};
     open_server(last, true);

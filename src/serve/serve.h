@@ -38,10 +38,10 @@
 enum { SERVE_MAX = 2000 }; /* servers */
 
 struct serve_options {
-    struct bal_servers servers;
+    struct bli_servers servers;
     unsigned slots;
-    struct bal_speeds speeds; /* how fast by the number in service, which share it; not with burn */
-    struct bal_dist service;  /* in seconds, where a request does not say */
+    struct bli_speeds speeds; /* how fast by the number in service, which share it; not with burn */
+    struct bli_dist service;  /* in seconds, where a request does not say */
     /* Work of a request for tokens, in seconds: to read one of the prompt, and to write one. The head is sent
      * with the first token; the slot is free after the last. Both 0: tokens are not known. Not with burn */
     double token_service[2];

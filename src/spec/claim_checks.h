@@ -6,7 +6,7 @@
 #include "spec/reader.h"
 
 /* Reads the check that a map describes. */
-enum bal_code bal_read_check(struct bal_reader *reader, int map, enum bal_evidence evidence,
-                             struct bal_check *check);
+enum bal_code bli_read_check(struct bli_reader *reader, int map, enum bli_evidence evidence,
+                             struct bli_check *check);
 
 #endif

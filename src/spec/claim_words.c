@@ -12,7 +12,7 @@
 #define MOST(x)                                                                                              \
     { -INFINITY, x }
 
-const struct bal_claim_word bal_claim_words[] = {
+const struct bli_claim_word bli_claim_words[] = {
     {"more", "more, larger, at least, increases, is higher than", LEAST(1), LEAST(0), NOTHING},
     {"less", "less, smaller, at most, improves, favorable, is lower than", MOST(1), MOST(0), NOTHING},
     {"same", "the same, agrees, matches, nearly indistinguishable", {0.95, 1.05}, {-0.02, 0.02}, NOTHING},
@@ -27,18 +27,18 @@ const struct bal_claim_word bal_claim_words[] = {
     {NULL, NULL, NOTHING, NOTHING, NOTHING},
 };
 
-const struct bal_claim_word *bal_claim_word_find(const char *name) {
-    for (const struct bal_claim_word *word = bal_claim_words; word->name; word++)
+const struct bli_claim_word *bli_claim_word_find(const char *name) {
+    for (const struct bli_claim_word *word = bli_claim_words; word->name; word++)
         if (strcmp(word->name, name) == 0)
             return word;
     return NULL;
 }
 
-const struct bal_word_range *bal_claim_word_range(const struct bal_claim_word *word,
-                                                  enum bal_measure measure) {
-    const struct bal_word_range *span = measure == BAL_MEASURE_RATIO        ? &word->ratio
-                                        : measure == BAL_MEASURE_DIFFERENCE ? &word->difference
-                                        : measure == BAL_MEASURE_VALUE      ? &word->value
+const struct bli_word_range *bli_claim_word_range(const struct bli_claim_word *word,
+                                                  enum bli_measure measure) {
+    const struct bli_word_range *span = measure == BLI_MEASURE_RATIO        ? &word->ratio
+                                        : measure == BLI_MEASURE_DIFFERENCE ? &word->difference
+                                        : measure == BLI_MEASURE_VALUE      ? &word->value
                                                                             : NULL;
     return span && !isnan(span->low) ? span : NULL;
 }

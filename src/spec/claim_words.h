@@ -5,22 +5,22 @@
 
 #include "ballast/experiment.h"
 
-struct bal_word_range {
+struct bli_word_range {
     double low, high; /* both ends included */
 };
 
 /* What a word means of a ratio, of a difference (of fractions) and of a value (a fraction); NaN: nothing. */
-struct bal_claim_word {
+struct bli_claim_word {
     const char *name;
     const char *said; /* by papers: "close, comparable, competitive" */
-    struct bal_word_range ratio, difference, value;
+    struct bli_word_range ratio, difference, value;
 };
 
-extern const struct bal_claim_word bal_claim_words[]; /* ended by a name of NULL */
+extern const struct bli_claim_word bli_claim_words[]; /* ended by a name of NULL */
 
-const struct bal_claim_word *bal_claim_word_find(const char *name); /* NULL: there is none */
+const struct bli_claim_word *bli_claim_word_find(const char *name); /* NULL: there is none */
 /* NULL: it says nothing about such a measure. */
-const struct bal_word_range *bal_claim_word_range(const struct bal_claim_word *word,
-                                                  enum bal_measure measure);
+const struct bli_word_range *bli_claim_word_range(const struct bli_claim_word *word,
+                                                  enum bli_measure measure);
 
 #endif

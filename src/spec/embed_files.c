@@ -86,7 +86,7 @@ static enum bal_code replace_policy(struct yaml_scan *scan, const yaml_event_t *
     const char *value = (const char *)event->data.scalar.value;
     const size_t line = event->start_mark.line + 1;
     if (!scan->out)
-        return bal_plugin_is_pinned(value)
+        return bli_plugin_is_pinned(value)
                    ? BAL_OK
                    : bal_fail(scan->err, BAL_E_MODEL,
                               "%s:%zu: policies: '%.200s' lies outside of this text and may have changed; "
@@ -97,7 +97,7 @@ static enum bal_code replace_policy(struct yaml_scan *scan, const yaml_event_t *
                         line);
     char *pinned;
     struct bal_error inner = {0};
-    if (bal_plugin_pin(value, scan->name, &pinned, &inner))
+    if (bli_plugin_pin(value, scan->name, &pinned, &inner))
         return bal_fail(scan->err, inner.code, "%s:%zu: policies: %s", scan->name, line, inner.text);
     pass_scalar(scan, event);
     write_anchor(event, scan->out);
@@ -117,12 +117,12 @@ static enum bal_code replace_curve(struct yaml_scan *scan, const yaml_event_t *e
     if (is_block(event))
         return bal_fail(scan->err, BAL_E_SYNTAX, "%s:%zu: curve: write file(PATH) on the line of its field",
                         scan->name, line);
-    struct bal_curve curve;
+    struct bli_curve curve;
     struct bal_error inner = {0};
-    if (bal_curve_parse(value, &curve, &inner))
+    if (bli_curve_parse(value, &curve, &inner))
         return bal_fail(scan->err, inner.code, "%s:%zu: %s", scan->name, line, inner.text);
-    char table[BAL_CURVE_TEXT];
-    bal_curve_print(&curve, table, sizeof table);
+    char table[BLI_CURVE_TEXT];
+    bli_curve_print(&curve, table, sizeof table);
     pass_scalar(scan, event);
     const struct yaml_level *level = &scan->level[scan->depth - 1];
     if (!event->data.scalar.anchor && level->values && !level->map) {
@@ -157,7 +157,7 @@ static enum bal_code handle_scalar(struct yaml_scan *scan, const yaml_event_t *e
     const bool policy = level && level->policy;
     if (handle_value(scan) && is_file(value))
         return replace_curve(scan, event);
-    return policy && bal_plugin_is_path(value) ? replace_policy(scan, event) : BAL_OK;
+    return policy && bli_plugin_is_path(value) ? replace_policy(scan, event) : BAL_OK;
 }
 
 /* A key that is itself a list or a map is no field of ours: nothing below it is wanted. */
@@ -221,21 +221,21 @@ static enum bal_code scan_document(struct yaml_scan *scan) {
     return code;
 }
 
-enum bal_code bal_embed(const char *text, size_t length, const char *name, char **embedded, size_t *size,
+enum bal_code bli_embed(const char *text, size_t length, const char *name, char **embedded, size_t *size,
                         struct bal_error *err) {
     *embedded = NULL;
     *size = 0;
     struct yaml_scan scan = {.text = text, .length = length, .name = name, .err = err};
-    struct bal_strbuf gather;
-    if (!bal_strbuf_open(&gather))
+    struct bli_strbuf gather;
+    if (!bli_strbuf_open(&gather))
         return no_memory(&scan);
     scan.out = gather.stream;
     const enum bal_code code = scan_document(&scan);
     fwrite(text + scan.written, 1, length - scan.written, scan.out);
-    if (!code && !bal_strbuf_close(&gather))
+    if (!code && !bli_strbuf_close(&gather))
         return no_memory(&scan);
     if (code) {
-        bal_strbuf_discard(&gather);
+        bli_strbuf_discard(&gather);
         return code;
     }
     *embedded = gather.text;
@@ -243,7 +243,7 @@ enum bal_code bal_embed(const char *text, size_t length, const char *name, char 
     return BAL_OK;
 }
 
-enum bal_code bal_embed_check(const char *text, size_t length, const char *name, struct bal_error *err) {
+enum bal_code bli_embed_check(const char *text, size_t length, const char *name, struct bal_error *err) {
     struct yaml_scan scan = {.text = text, .length = length, .name = name, .err = err};
     return scan_document(&scan);
 }

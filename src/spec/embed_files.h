@@ -15,10 +15,10 @@
 
 /* *embedded is the text with all of that in it, terminated; the caller frees it. A text that is not YAML
  * stays as it is: the reader reports the error later. name stands for the file in messages. */
-enum bal_code bal_embed(const char *text, size_t length, const char *name, char **embedded, size_t *size,
+enum bal_code bli_embed(const char *text, size_t length, const char *name, char **embedded, size_t *size,
                         struct bal_error *err);
 
 /* Fails if a reference to a file is left. */
-enum bal_code bal_embed_check(const char *text, size_t length, const char *name, struct bal_error *err);
+enum bal_code bli_embed_check(const char *text, size_t length, const char *name, struct bal_error *err);
 
 #endif

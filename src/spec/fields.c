@@ -6,29 +6,29 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-const char *const bal_flags[] = {"no", "yes", "false", "true", NULL};
-const char *const bal_plot_kinds[] = {"axis", "cdf", "ccdf", "tail", "bars", "map", NULL};
-const char *const bal_measures[] = {"value",   "ratio",    "difference", "exponent", "slope", "rank",
+const char *const bli_flags[] = {"no", "yes", "false", "true", NULL};
+const char *const bli_plot_kinds[] = {"axis", "cdf", "ccdf", "tail", "bars", "map", NULL};
+const char *const bli_measures[] = {"value",   "ratio",    "difference", "exponent", "slope", "rank",
                                     "verdict", "critical", "crossing",   "limit",    NULL};
-const char *const bal_kinds[] = {"any",   "value",     "comparison", "limit", "formula",
+const char *const bli_kinds[] = {"any",   "value",     "comparison", "limit", "formula",
                                  "bound", "stability", "definition", NULL};
-const char *const bal_overs[] = {"each", "some", "largest", "smallest", NULL};
-const char *const bal_stations_kinds[] = {"auto", "yes", "no", NULL};
-const char *const bal_modes[] = {"plain", "quick", "full", NULL};
+const char *const bli_overs[] = {"each", "some", "largest", "smallest", NULL};
+const char *const bli_stations_kinds[] = {"auto", "yes", "no", NULL};
+const char *const bli_modes[] = {"plain", "quick", "full", NULL};
 
-#define TEXT .is = BAL_IS_TEXT, .type = BAL_TYPE_TEXT
-#define TEXTS .is = BAL_IS_TEXT | BAL_IS_LIST, .items = BAL_IS_TEXT, .type = BAL_TYPE_TEXT
-#define FLAG .is = BAL_IS_TEXT, .type = BAL_TYPE_FLAG
-#define ID .is = BAL_IS_TEXT, .type = BAL_TYPE_ID
-#define NUMBER(from, to) .is = BAL_IS_TEXT, .type = BAL_TYPE_NUMBER, .low = (from), .high = (to)
+#define TEXT .is = BLI_IS_TEXT, .type = BLI_TYPE_TEXT
+#define TEXTS .is = BLI_IS_TEXT | BLI_IS_LIST, .items = BLI_IS_TEXT, .type = BLI_TYPE_TEXT
+#define FLAG .is = BLI_IS_TEXT, .type = BLI_TYPE_FLAG
+#define ID .is = BLI_IS_TEXT, .type = BLI_TYPE_ID
+#define NUMBER(from, to) .is = BLI_IS_TEXT, .type = BLI_TYPE_NUMBER, .low = (from), .high = (to)
 #define ANY_NUMBER NUMBER(-1e300, 1e300)
-#define NUMBERS .is = BAL_IS_LIST, .items = BAL_IS_TEXT, .type = BAL_TYPE_NUMBER, .low = -1e300, .high = 1e300
-#define CHOICE(list) .is = BAL_IS_TEXT, .type = BAL_TYPE_CHOICE, .choices = (list)
-#define MAP(of) .is = BAL_IS_MAP, .table = (of)
-#define MAPS(of) .is = BAL_IS_MAP | BAL_IS_LIST, .items = BAL_IS_MAP, .table = (of)
-#define TEXT_OR_MAP(of) .is = BAL_IS_TEXT | BAL_IS_MAP, .type = BAL_TYPE_TEXT, .table = (of)
+#define NUMBERS .is = BLI_IS_LIST, .items = BLI_IS_TEXT, .type = BLI_TYPE_NUMBER, .low = -1e300, .high = 1e300
+#define CHOICE(list) .is = BLI_IS_TEXT, .type = BLI_TYPE_CHOICE, .choices = (list)
+#define MAP(of) .is = BLI_IS_MAP, .table = (of)
+#define MAPS(of) .is = BLI_IS_MAP | BLI_IS_LIST, .items = BLI_IS_MAP, .table = (of)
+#define TEXT_OR_MAP(of) .is = BLI_IS_TEXT | BLI_IS_MAP, .type = BLI_TYPE_TEXT, .table = (of)
 
-static const struct bal_field policy_fields[] = {
+static const struct bli_field policy_fields[] = {
     {.name = "policy", TEXT, .default_value = "", .help = "name or name:key=value,...: `pod:d=2`"},
     {.name = "nginx",
      TEXT,
@@ -46,17 +46,17 @@ static const struct bal_field policy_fields[] = {
      .default_value = "",
      .help = "what tables and figures call it, and by which it is referred to"},
 };
-static const struct bal_table policy_table = {"policy", "A policy with a label of its own.", policy_fields,
+static const struct bli_table policy_table = {"policy", "A policy with a label of its own.", policy_fields,
                                               COUNT(policy_fields)};
 
-static const struct bal_field value_fields[] = {
+static const struct bli_field value_fields[] = {
     {.name = "value", TEXTS, .help = "the value; a list when the axis sets several fields"},
     {.name = "label", TEXT, .default_value = "", .help = "what tables and figures call it: `50:50`"},
 };
-static const struct bal_table value_table = {"value", "A value of an axis with a label of its own.",
+static const struct bli_table value_table = {"value", "A value of an axis with a label of its own.",
                                              value_fields, COUNT(value_fields)};
 
-static const struct bal_field axis_fields[] = {
+static const struct bli_field axis_fields[] = {
     {.name = "axis",
      TEXTS,
      .help = "what is swept: a field of `fleet` or `workload` (`load`, `servers`), one of `run` "
@@ -67,9 +67,9 @@ static const struct bal_field axis_fields[] = {
      .default_value = "",
      .help = "what tables and figures call it; default: the name"},
     {.name = "values",
-     .is = BAL_IS_LIST,
-     .items = BAL_IS_TEXT | BAL_IS_LIST | BAL_IS_MAP,
-     .type = BAL_TYPE_TEXT,
+     .is = BLI_IS_LIST,
+     .items = BLI_IS_TEXT | BLI_IS_LIST | BLI_IS_MAP,
+     .type = BLI_TYPE_TEXT,
      .table = &value_table,
      .default_value = "",
      .help = "the values, one by one"},
@@ -86,18 +86,18 @@ static const struct bal_field axis_fields[] = {
      .default_value = "no",
      .help = "spaced evenly on a logarithmic scale (with `points`)"},
 };
-static const struct bal_table axis_table = {"sweep",
+static const struct bli_table axis_table = {"sweep",
                                             "An axis. Several axes span a grid; the last one varies fastest.",
                                             axis_fields, COUNT(axis_fields)};
 
-static const struct bal_field figure_fields[] = {
+static const struct bli_field figure_fields[] = {
     {.name = "id", ID, .help = "its name, also that of its file"},
     {.name = "title", TEXT, .default_value = "", .help = "stands above it"},
     {.name = "caption", TEXT, .default_value = "", .help = "stands below it in a report"},
     {.name = "section", TEXT, .default_value = "", .help = "which figure of the paper it is"},
-    {.name = "only", CHOICE(bal_modes), .default_value = "", .help = "drawn in this mode alone"},
+    {.name = "only", CHOICE(bli_modes), .default_value = "", .help = "drawn in this mode alone"},
     {.name = "kind",
-     CHOICE(bal_plot_kinds),
+     CHOICE(bli_plot_kinds),
      .default_value = "axis",
      .help =
          "`axis`: metrics against an axis; `cdf`, `ccdf`: distribution of response or waiting times; "
@@ -125,7 +125,7 @@ static const struct bal_field figure_fields[] = {
      .default_value = "",
      .help = "the same for rows of panels; `panels` are then the columns"},
     {.name = "columns", NUMBER(1, 12), .whole = true, .default_value = "", .help = "panels side by side"},
-    {.name = "where", .is = BAL_IS_MAP, .default_value = "", .help = "which points: see below"},
+    {.name = "where", .is = BLI_IS_MAP, .default_value = "", .help = "which points: see below"},
     {.name = "policies", TEXTS, .default_value = "", .help = "which policies, by label; default: all"},
     {.name = "over",
      TEXT,
@@ -145,9 +145,9 @@ static const struct bal_field figure_fields[] = {
     {.name = "x-label", TEXT, .default_value = "", .help = "default: from the axis"},
     {.name = "y-label", TEXT, .default_value = "", .help = "default: from the metric"},
 };
-static const struct bal_table figure_table = {"figures", "A figure.", figure_fields, COUNT(figure_fields)};
+static const struct bli_table figure_table = {"figures", "A figure.", figure_fields, COUNT(figure_fields)};
 
-static const struct bal_field operand_fields[] = {
+static const struct bli_field operand_fields[] = {
     {.name = "policy",
      TEXT,
      .default_value = "",
@@ -157,14 +157,14 @@ static const struct bal_field operand_fields[] = {
          "`bound` (a proved bound), `floor` (the mean response time of one common queue, M/M/N) or a number"},
     {.name = "metric", TEXT, .default_value = "", .help = "default: that of the claim"},
     {.name = "at",
-     .is = BAL_IS_MAP,
+     .is = BLI_IS_MAP,
      .default_value = "",
      .help = "the value of an axis at which this side is taken: `{load: 0.5}`"},
 };
-static const struct bal_table operand_table = {"operand", "One side of a comparison.", operand_fields,
+static const struct bli_table operand_table = {"operand", "One side of a comparison.", operand_fields,
                                                COUNT(operand_fields)};
 
-static const struct bal_field expect_fields[] = {
+static const struct bli_field expect_fields[] = {
     {.name = "least", ANY_NUMBER, .default_value = "", .help = "it is at least this"},
     {.name = "most", ANY_NUMBER, .default_value = "", .help = "it is at most this"},
     {.name = "near", ANY_NUMBER, .default_value = "", .help = "or it is this,"},
@@ -176,12 +176,12 @@ static const struct bal_field expect_fields[] = {
              "last digit"},
     {.name = "word", TEXT, .default_value = "", .help = "or it is as this word says: see docs/papers.md"},
 };
-static const struct bal_table expect_table = {"expect", "What is expected of the measured value.",
+static const struct bli_table expect_table = {"expect", "What is expected of the measured value.",
                                               expect_fields, COUNT(expect_fields)};
 
 #define CHECK_FIELDS                                                                                         \
     {.name = "measure",                                                                                      \
-     CHOICE(bal_measures),                                                                                   \
+     CHOICE(bli_measures),                                                                                   \
      .default_value = "value",                                                                               \
      .help = "what is measured: see below"},                                                                 \
         {.name = "metric",                                                                                   \
@@ -204,11 +204,11 @@ static const struct bal_table expect_table = {"expect", "What is expected of the
         {.name = "slack", FLAG, .default_value = "no", .help = "in fits: x stands for 1/(1-x)"},             \
         {.name = "among", TEXTS, .default_value = "", .help = "the policies of a rank; default: all"},       \
         {.name = "where",                                                                                    \
-         .is = BAL_IS_MAP,                                                                                   \
+         .is = BLI_IS_MAP,                                                                                   \
          .default_value = "",                                                                                \
          .help = "which points: see below; default: all"},                                                   \
         {.name = "over",                                                                                     \
-         CHOICE(bal_overs),                                                                                  \
+         CHOICE(bli_overs),                                                                                  \
          .default_value = "each",                                                                            \
          .help = "it is said of `each` of these points, of `some` of them, of the `largest` value or of "    \
                  "the `smallest`"},                                                                          \
@@ -217,16 +217,16 @@ static const struct bal_table expect_table = {"expect", "What is expected of the
         .help = "`stable`, `unstable`, or a map of bounds"                                                   \
     }
 
-static const struct bal_field check_fields[] = {CHECK_FIELDS};
-static const struct bal_table check_table = {"checks", "One of several things that a claim says.",
+static const struct bli_field check_fields[] = {CHECK_FIELDS};
+static const struct bli_table check_table = {"checks", "One of several things that a claim says.",
                                              check_fields, COUNT(check_fields)};
 
-static const struct bal_field claim_fields[] = {
+static const struct bli_field claim_fields[] = {
     {.name = "id", ID, .help = "its name"},
     {.name = "section", TEXT, .default_value = "", .help = "where the paper claims it"},
     {.name = "quote", TEXT, .default_value = "", .help = "the sentence that is judged, in the paper's words"},
     {.name = "kind",
-     CHOICE(bal_kinds),
+     CHOICE(bli_kinds),
      .default_value = "any",
      .help = "what kind of statement it is; each has its rule: see docs/papers.md"},
     {.name = "says", TEXT, .help = "the claim as you read it"},
@@ -243,17 +243,17 @@ static const struct bal_field claim_fields[] = {
      .default_value = "",
      .help = "it is not claimed but found: the `id` of the claim that it answers, or `yes` where it answers "
              "none"},
-    {.name = "only", CHOICE(bal_modes), .default_value = "", .help = "judged in this mode alone"},
+    {.name = "only", CHOICE(bli_modes), .default_value = "", .help = "judged in this mode alone"},
     {.name = "checks",
      MAPS(&check_table),
      .default_value = "",
      .help = "several checks that must all hold, each with the fields below; without it the claim has one"},
     CHECK_FIELDS,
 };
-static const struct bal_table claim_table = {"claims", "A claim.", claim_fields, COUNT(claim_fields)};
+static const struct bli_table claim_table = {"claims", "A claim.", claim_fields, COUNT(claim_fields)};
 
-static const struct bal_field fault_fields[] = {
-    {.name = "fault", CHOICE(bal_fault_kinds), .help = "what happens"},
+static const struct bli_field fault_fields[] = {
+    {.name = "fault", CHOICE(bli_fault_kinds), .help = "what happens"},
     {.name = "at", NUMBER(0, 1e6), .help = "when, in seconds from the beginning of a block"},
     {.name = "for",
      NUMBER(0, 1e6),
@@ -282,10 +282,10 @@ static const struct bal_field fault_fields[] = {
      .default_value = "1280",
      .help = "of `mtu`: the largest packet that leaves the host; IPv6 needs 1280"},
 };
-static const struct bal_table fault_table = {"faults", "What happens to a live fleet.", fault_fields,
+static const struct bli_table fault_table = {"faults", "What happens to a live fleet.", fault_fields,
                                              COUNT(fault_fields)};
 
-static const struct bal_field live_fields[] = {
+static const struct bli_field live_fields[] = {
     {.name = "seconds",
      NUMBER(0.1, 1e5),
      .default_value = "5",
@@ -300,7 +300,7 @@ static const struct bal_field live_fields[] = {
      .default_value = "60",
      .help = "seconds that a dispatcher waits for an answer before it tries another server"},
     {.name = "stations",
-     CHOICE(bal_stations_kinds),
+     CHOICE(bli_stations_kinds),
      .default_value = "auto",
      .help =
          "have servers stations? `auto`: where the policy goes by tokens or probes, or there is stealing"},
@@ -330,23 +330,23 @@ static const struct bal_field live_fields[] = {
      .default_value = "",
      .help = "what happens in each block; the lab does not know of it"},
 };
-static const struct bal_table live_table = {"live", "How it is measured on real processes (`ballast live`).",
+static const struct bli_table live_table = {"live", "How it is measured on real processes (`ballast live`).",
                                             live_fields, COUNT(live_fields)};
 
-static const struct bal_field mode_fields[] = {
-    {.name = "fleet", MAP(&bal_fleet_table), .default_value = "", .help = "fields to replace"},
-    {.name = "workload", MAP(&bal_workload_table), .default_value = "", .help = "fields to replace"},
-    {.name = "network", MAP(&bal_network_table), .default_value = "", .help = "fields to replace"},
-    {.name = "run", MAP(&bal_run_table), .default_value = "", .help = "fields to replace"},
+static const struct bli_field mode_fields[] = {
+    {.name = "fleet", MAP(&bli_fleet_table), .default_value = "", .help = "fields to replace"},
+    {.name = "workload", MAP(&bli_workload_table), .default_value = "", .help = "fields to replace"},
+    {.name = "network", MAP(&bli_network_table), .default_value = "", .help = "fields to replace"},
+    {.name = "run", MAP(&bli_run_table), .default_value = "", .help = "fields to replace"},
     {.name = "sweep",
      MAPS(&axis_table),
      .default_value = "",
      .help = "axes to replace, each named as it is in `sweep`"},
 };
-static const struct bal_table mode_table = {"quick", "What `--quick` or `--full` lays over the rest.",
+static const struct bli_table mode_table = {"quick", "What `--quick` or `--full` lays over the rest.",
                                             mode_fields, COUNT(mode_fields)};
 
-static const struct bal_field experiment_fields[] = {
+static const struct bli_field experiment_fields[] = {
     {.name = "title", TEXT, .help = "one line"},
     {.name = "about", TEXT, .default_value = "", .help = "a few sentences"},
     {.name = "unit",
@@ -361,16 +361,16 @@ static const struct bal_field experiment_fields[] = {
      .whole = true,
      .default_value = "1",
      .help = "another seed, other random numbers"},
-    {.name = "fleet", MAP(&bal_fleet_table), .default_value = "", .help = "the servers"},
-    {.name = "workload", MAP(&bal_workload_table), .default_value = "", .help = "what arrives"},
+    {.name = "fleet", MAP(&bli_fleet_table), .default_value = "", .help = "the servers"},
+    {.name = "workload", MAP(&bli_workload_table), .default_value = "", .help = "what arrives"},
     {.name = "network",
-     MAP(&bal_network_table),
+     MAP(&bli_network_table),
      .default_value = "",
      .help = "what lies between dispatchers and servers"},
     {.name = "policies",
-     .is = BAL_IS_LIST,
-     .items = BAL_IS_TEXT | BAL_IS_MAP,
-     .type = BAL_TYPE_TEXT,
+     .is = BLI_IS_LIST,
+     .items = BLI_IS_TEXT | BLI_IS_MAP,
+     .type = BLI_TYPE_TEXT,
      .table = &policy_table,
      .help = "the policies to run at every point, on the same arrivals"},
     {.name = "baseline",
@@ -381,7 +381,7 @@ static const struct bal_field experiment_fields[] = {
      MAPS(&axis_table),
      .default_value = "",
      .help = "what varies from point to point: an axis or a list of axes"},
-    {.name = "run", MAP(&bal_run_table), .default_value = "", .help = "how long and how often"},
+    {.name = "run", MAP(&bli_run_table), .default_value = "", .help = "how long and how often"},
     {.name = "live",
      MAP(&live_table),
      .default_value = "",
@@ -395,5 +395,5 @@ static const struct bal_field experiment_fields[] = {
     {.name = "quick", MAP(&mode_table), .default_value = "", .help = "laid over the rest by `--quick`"},
     {.name = "full", MAP(&mode_table), .default_value = "", .help = "laid over the rest by `--full`"},
 };
-const struct bal_table bal_experiment_table = {"experiment", "An experiment file.", experiment_fields,
+const struct bli_table bli_experiment_table = {"experiment", "An experiment file.", experiment_fields,
                                                COUNT(experiment_fields)};

@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct bal_field *bal_table_find(const struct bal_table *table, const char *name) {
+const struct bli_field *bli_table_find(const struct bli_table *table, const char *name) {
     for (size_t i = 0; i < table->count; i++)
         if (strcmp(table->field[i].name, name) == 0)
             return &table->field[i];
     return NULL;
 }
 
-int bal_choice_find(const char *const *choices, const char *text) {
+int bli_choice_find(const char *const *choices, const char *text) {
     for (int i = 0; choices[i]; i++)
         if (strcmp(choices[i], text) == 0)
             return i;
@@ -26,7 +26,7 @@ int bal_choice_find(const char *const *choices, const char *text) {
 }
 
 /* Names for a message, separated by commas. */
-static void list_fields(const struct bal_table *table, char *text, size_t size) {
+static void list_fields(const struct bli_table *table, char *text, size_t size) {
     size_t used = 0;
     text[0] = 0;
     for (size_t i = 0; i < table->count && used < size; i++)
@@ -49,62 +49,62 @@ static bool is_id(const char *text) {
     return true;
 }
 
-static enum bal_code check_number(const struct bal_field *field, struct bal_document *document, int node,
+static enum bal_code check_number(const struct bli_field *field, struct bli_document *document, int node,
                                   struct bal_error *err) {
-    const char *text = bal_node_text(document, node);
+    const char *text = bli_node_text(document, node);
     double value;
-    if (bal_field_number(text, &value) && value >= field->low && value <= field->high &&
+    if (bli_field_number(text, &value) && value >= field->low && value <= field->high &&
         (!field->whole || value == floor(value)))
         return BAL_OK;
     if (field->low <= -1e300)
-        return bal_document_fail(document, err, node, field->name, BAL_E_SYNTAX,
+        return bli_document_fail(document, err, node, field->name, BAL_E_SYNTAX,
                                  "'%.60s' is not a number, such as 0.5, 10k or 2%%", text);
-    char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT];
-    bal_number_print(field->low, low);
-    bal_number_print(field->high, high);
-    return bal_document_fail(document, err, node, field->name, BAL_E_RANGE,
+    char low[BLI_NUMBER_TEXT], high[BLI_NUMBER_TEXT];
+    bli_number_print(field->low, low);
+    bli_number_print(field->high, high);
+    return bli_document_fail(document, err, node, field->name, BAL_E_RANGE,
                              "'%.60s' is not a %snumber from %s to %s", text, field->whole ? "whole " : "",
                              low, high);
 }
 
-static enum bal_code check_choice(const struct bal_field *field, const char *const *choices,
-                                  struct bal_document *document, int node, struct bal_error *err) {
-    const char *text = bal_node_text(document, node);
-    if (bal_choice_find(choices, text) >= 0)
+static enum bal_code check_choice(const struct bli_field *field, const char *const *choices,
+                                  struct bli_document *document, int node, struct bal_error *err) {
+    const char *text = bli_node_text(document, node);
+    if (bli_choice_find(choices, text) >= 0)
         return BAL_OK;
     char list[360];
     list_choices(choices, list, sizeof list);
-    return bal_document_fail(document, err, node, field->name, BAL_E_UNKNOWN, "'%.60s' is none of %s", text,
+    return bli_document_fail(document, err, node, field->name, BAL_E_UNKNOWN, "'%.60s' is none of %s", text,
                              list);
 }
 
-static enum bal_code check_text(const struct bal_field *field, struct bal_document *document, int node,
+static enum bal_code check_text(const struct bli_field *field, struct bli_document *document, int node,
                                 struct bal_error *err) {
-    const char *text = bal_node_text(document, node);
+    const char *text = bli_node_text(document, node);
     if (!*text)
-        return bal_document_fail(document, err, node, field->name, BAL_E_SYNTAX,
+        return bli_document_fail(document, err, node, field->name, BAL_E_SYNTAX,
                                  "it is empty; give it a value or leave it out");
     switch (field->type) {
-    case BAL_TYPE_NUMBER:
+    case BLI_TYPE_NUMBER:
         return check_number(field, document, node, err);
-    case BAL_TYPE_FLAG:
-        return check_choice(field, bal_flags, document, node, err);
-    case BAL_TYPE_CHOICE:
+    case BLI_TYPE_FLAG:
+        return check_choice(field, bli_flags, document, node, err);
+    case BLI_TYPE_CHOICE:
         return check_choice(field, field->choices, document, node, err);
-    case BAL_TYPE_ID:
+    case BLI_TYPE_ID:
         if (!is_id(text) || strlen(text) > 60)
-            return bal_document_fail(document, err, node, field->name, BAL_E_SYNTAX,
+            return bli_document_fail(document, err, node, field->name, BAL_E_SYNTAX,
                                      "'%.60s' is not a name: at most 60 letters, digits, '-' and '_'", text);
         return BAL_OK;
-    case BAL_TYPE_TEXT:
-    case BAL_TYPE_SETTING:
+    case BLI_TYPE_TEXT:
+    case BLI_TYPE_SETTING:
         break;
     }
     return BAL_OK;
 }
 
-static enum bal_code wrong_kind(const struct bal_field *field, unsigned allowed,
-                                struct bal_document *document, int node, struct bal_error *err) {
+static enum bal_code wrong_kind(const struct bli_field *field, unsigned allowed,
+                                struct bli_document *document, int node, struct bal_error *err) {
     static const char *const found[] = {"a single value", "a list", "a map of fields"};
     static const char *const wanted[] = {"",
                                          "a value",
@@ -114,88 +114,88 @@ static enum bal_code wrong_kind(const struct bal_field *field, unsigned allowed,
                                          "a value or a map of fields",
                                          "a list or a map of fields",
                                          "a value, a list or a map of fields"};
-    return bal_document_fail(document, err, node, field->name, BAL_E_SYNTAX, "this is %s; it should be %s",
-                             found[bal_node_kind(document, node)], wanted[allowed]);
+    return bli_document_fail(document, err, node, field->name, BAL_E_SYNTAX, "this is %s; it should be %s",
+                             found[bli_node_kind(document, node)], wanted[allowed]);
 }
 
 /* A member of a list; a list among them holds texts. */
-static enum bal_code check_item(const struct bal_field *field, unsigned allowed,
-                                struct bal_document *document, int node, struct bal_error *err) {
-    const enum bal_node_kind kind = bal_node_kind(document, node);
+static enum bal_code check_item(const struct bli_field *field, unsigned allowed,
+                                struct bli_document *document, int node, struct bal_error *err) {
+    const enum bli_node_kind kind = bli_node_kind(document, node);
     if (!(allowed & 1u << kind))
         return wrong_kind(field, allowed, document, node, err);
-    enum bal_code code = bal_document_count_steps(document, 1, err);
+    enum bal_code code = bli_document_count_steps(document, 1, err);
     if (code)
         return code;
-    if (kind == BAL_NODE_TEXT)
+    if (kind == BLI_NODE_TEXT)
         return check_text(field, document, node, err);
-    if (kind == BAL_NODE_MAP)
-        return bal_table_check(field->table, document, node, field->name, err);
-    for (size_t i = 0; !code && i < bal_node_count(document, node); i++)
-        code = check_item(field, BAL_IS_TEXT, document, bal_node_item(document, node, i), err);
+    if (kind == BLI_NODE_MAP)
+        return bli_table_check(field->table, document, node, field->name, err);
+    for (size_t i = 0; !code && i < bli_node_count(document, node); i++)
+        code = check_item(field, BLI_IS_TEXT, document, bli_node_item(document, node, i), err);
     return code;
 }
 
-static enum bal_code check_value(const struct bal_field *field, struct bal_document *document, int node,
+static enum bal_code check_value(const struct bli_field *field, struct bli_document *document, int node,
                                  struct bal_error *err) {
-    const enum bal_node_kind kind = bal_node_kind(document, node);
+    const enum bli_node_kind kind = bli_node_kind(document, node);
     if (!(field->is & 1u << kind))
         return wrong_kind(field, field->is, document, node, err);
-    if (kind == BAL_NODE_TEXT)
+    if (kind == BLI_NODE_TEXT)
         return check_text(field, document, node, err);
-    if (kind == BAL_NODE_MAP)
-        return field->table ? bal_table_check(field->table, document, node, field->name, err) : BAL_OK;
-    if (bal_node_count(document, node) == 0)
-        return bal_document_fail(document, err, node, field->name, BAL_E_SYNTAX,
+    if (kind == BLI_NODE_MAP)
+        return field->table ? bli_table_check(field->table, document, node, field->name, err) : BAL_OK;
+    if (bli_node_count(document, node) == 0)
+        return bli_document_fail(document, err, node, field->name, BAL_E_SYNTAX,
                                  "the list is empty; leave it out or put something in it");
     enum bal_code code = BAL_OK;
-    for (size_t i = 0; !code && i < bal_node_count(document, node); i++)
-        code = check_item(field, field->items, document, bal_node_item(document, node, i), err);
+    for (size_t i = 0; !code && i < bli_node_count(document, node); i++)
+        code = check_item(field, field->items, document, bli_node_item(document, node, i), err);
     return code;
 }
 
-static enum bal_code check_key(const struct bal_table *table, struct bal_document *document, int node,
+static enum bal_code check_key(const struct bli_table *table, struct bli_document *document, int node,
                                size_t i, struct bal_error *err) {
-    const int key = bal_node_key(document, node, i);
-    if (bal_node_kind(document, key) != BAL_NODE_TEXT)
-        return bal_document_fail(document, err, key, table->name, BAL_E_SYNTAX,
+    const int key = bli_node_key(document, node, i);
+    if (bli_node_kind(document, key) != BLI_NODE_TEXT)
+        return bli_document_fail(document, err, key, table->name, BAL_E_SYNTAX,
                                  "a field must have a plain name");
-    const char *name = bal_node_text(document, key);
+    const char *name = bli_node_text(document, key);
     char list[300];
-    if (!bal_table_find(table, name)) {
-        struct bal_nearest nearest = {.text = name, .length = strlen(name)};
+    if (!bli_table_find(table, name)) {
+        struct bli_nearest nearest = {.text = name, .length = strlen(name)};
         for (size_t f = 0; f < table->count; f++)
             if (!table->field[f].deprecated)
-                bal_nearest_offer(&nearest, table->field[f].name);
+                bli_nearest_offer(&nearest, table->field[f].name);
         if (nearest.name)
-            return bal_document_fail(document, err, key, table->name, BAL_E_UNKNOWN,
+            return bli_document_fail(document, err, key, table->name, BAL_E_UNKNOWN,
                                      "there is no field '%.60s'; did you mean '%s'?", name, nearest.name);
         list_fields(table, list, sizeof list);
-        return bal_document_fail(document, err, key, table->name, BAL_E_UNKNOWN,
+        return bli_document_fail(document, err, key, table->name, BAL_E_UNKNOWN,
                                  "there is no field '%.60s'; there are %s", name, list);
     }
-    if (bal_node_get(document, node, name) != bal_node_value(document, node, i))
-        return bal_document_fail(document, err, key, name, BAL_E_SYNTAX, "it is given twice; give it once");
+    if (bli_node_get(document, node, name) != bli_node_value(document, node, i))
+        return bli_document_fail(document, err, key, name, BAL_E_SYNTAX, "it is given twice; give it once");
     return BAL_OK;
 }
 
-enum bal_code bal_table_check(const struct bal_table *table, struct bal_document *document, int node,
+enum bal_code bli_table_check(const struct bli_table *table, struct bli_document *document, int node,
                               const char *field, struct bal_error *err) {
-    if (bal_node_kind(document, node) != BAL_NODE_MAP)
-        return bal_document_fail(document, err, node, field, BAL_E_SYNTAX,
+    if (bli_node_kind(document, node) != BLI_NODE_MAP)
+        return bli_document_fail(document, err, node, field, BAL_E_SYNTAX,
                                  "this should be a map of fields, such as '%s: ...'", table->field[0].name);
-    for (size_t i = 0; i < bal_node_count(document, node); i++) {
+    for (size_t i = 0; i < bli_node_count(document, node); i++) {
         enum bal_code code = check_key(table, document, node, i, err);
         if (!code)
-            code = bal_document_count_steps(document, 1, err);
+            code = bli_document_count_steps(document, 1, err);
         if (code)
             return code;
     }
     for (size_t i = 0; i < table->count; i++) {
-        const struct bal_field *f = &table->field[i];
-        const int value = bal_node_get(document, node, f->name);
-        if (!value && !f->default_value && f->type != BAL_TYPE_SETTING)
-            return bal_document_fail_missing(document, err, node, field, f->name, f->help);
+        const struct bli_field *f = &table->field[i];
+        const int value = bli_node_get(document, node, f->name);
+        if (!value && !f->default_value && f->type != BLI_TYPE_SETTING)
+            return bli_document_fail_missing(document, err, node, field, f->name, f->help);
         const enum bal_code code = value ? check_value(f, document, value, err) : BAL_OK;
         if (code)
             return code;

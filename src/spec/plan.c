@@ -15,31 +15,31 @@
 
 /* Part of every identity. Increase that of an engine when the same trial gives other numbers than in earlier
  * versions: tests/cross/older finds that out. */
-static int results_revision(enum bal_engine engine) {
-    return engine == BAL_ENGINE_NETWORK ? 5 : 4;
+static int results_revision(enum bli_engine engine) {
+    return engine == BLI_ENGINE_NETWORK ? 5 : 4;
 }
 
-const char *bal_mode_text(enum bal_mode mode) {
-    return bal_modes[mode];
+const char *bli_mode_text(enum bli_mode mode) {
+    return bli_modes[mode];
 }
 
-void bal_experiment_coordinates(const struct bal_experiment *e, size_t point, size_t index[BAL_AXES_MAX]) {
+void bli_experiment_coordinates(const struct bli_experiment *e, size_t point, size_t index[BLI_AXES_MAX]) {
     for (size_t a = e->axes; a-- > 0;) {
         index[a] = point % e->axis[a].count;
         point /= e->axis[a].count;
     }
 }
 
-size_t bal_experiment_point(const struct bal_experiment *e, const size_t index[BAL_AXES_MAX]) {
+size_t bli_experiment_point(const struct bli_experiment *e, const size_t index[BLI_AXES_MAX]) {
     size_t point = 0;
     for (size_t a = 0; a < e->axes; a++)
         point = point * e->axis[a].count + index[a];
     return point;
 }
 
-void bal_experiment_point_text(const struct bal_experiment *e, size_t point, char *text, size_t size) {
-    size_t index[BAL_AXES_MAX];
-    bal_experiment_coordinates(e, point, index);
+void bli_experiment_point_text(const struct bli_experiment *e, size_t point, char *text, size_t size) {
+    size_t index[BLI_AXES_MAX];
+    bli_experiment_coordinates(e, point, index);
     size_t used = 0;
     if (size)
         text[0] = 0;
@@ -48,16 +48,16 @@ void bal_experiment_point_text(const struct bal_experiment *e, size_t point, cha
                                  e->axis[a].value[index[a]].label);
 }
 
-bool bal_selection_has(const struct bal_selection *selection, const struct bal_experiment *e, size_t point) {
-    size_t index[BAL_AXES_MAX];
-    bal_experiment_coordinates(e, point, index);
+bool bli_selection_has(const struct bli_selection *selection, const struct bli_experiment *e, size_t point) {
+    size_t index[BLI_AXES_MAX];
+    bli_experiment_coordinates(e, point, index);
     for (size_t a = 0; a < e->axes; a++)
         if (!selection->value[a][index[a]])
             return false;
     return true;
 }
 
-const struct bal_param *bal_swept_param(const struct bal_swept *swept, const struct bal_policy *policy) {
+const struct bal_param *bli_swept_param(const struct bli_swept *swept, const struct bal_policy *policy) {
     if (swept->setting || (swept->policy && strcmp(swept->policy, policy->name) != 0))
         return NULL;
     for (unsigned i = 0; i < policy->param_count; i++)
@@ -68,13 +68,13 @@ const struct bal_param *bal_swept_param(const struct bal_swept *swept, const str
 
 /* Hands the model over as text, piece by piece: every setting that has not its default, a line for each. A
  * new setting leaves the text of older models alone, and with it their identities and seeds. */
-static void write_model(const struct bal_draft *draft, void (*tell)(void *context, const char *piece),
+static void write_model(const struct bli_draft *draft, void (*tell)(void *context, const char *piece),
                         void *context) {
-    const struct bal_section *section;
-    const struct bal_field *setting;
-    for (size_t i = 0; (setting = bal_setting_at(i, &section)); i++) {
-        char text[BAL_SETTING_TEXT];
-        if (!section->model || !bal_setting_print(setting, draft, text))
+    const struct bli_section *section;
+    const struct bli_field *setting;
+    for (size_t i = 0; (setting = bli_setting_at(i, &section)); i++) {
+        char text[BLI_SETTING_TEXT];
+        if (!section->model || !bli_setting_print(setting, draft, text))
             continue;
         tell(context, setting->name);
         tell(context, "=");
@@ -98,99 +98,99 @@ static void write_to_hash(void *context, const char *piece) { /* FNV-1a */
 /* Points have seeds of their own, so that their errors are independent. A seed depends on the model at its
  * point alone: not on the other points, and not on the policy, so all policies see the same arrivals. It is
  * kept below 2^53, where every number is exact in JSON. */
-static uint64_t point_seed(uint64_t seed, const struct bal_draft *draft) {
+static uint64_t point_seed(uint64_t seed, const struct bli_draft *draft) {
     uint64_t hash = 0xcbf29ce484222325u ^ mix_bits(seed);
     write_model(draft, write_to_hash, &hash);
     return mix_bits(hash) >> 11;
 }
 
-void bal_plan_point(const struct bal_experiment *e, size_t point, struct bal_draft *draft) {
-    size_t index[BAL_AXES_MAX];
-    bal_experiment_coordinates(e, point, index);
+void bli_plan_point(const struct bli_experiment *e, size_t point, struct bli_draft *draft) {
+    size_t index[BLI_AXES_MAX];
+    bli_experiment_coordinates(e, point, index);
     *draft = e->own->base;
     for (size_t a = 0; a < e->axes; a++)
         for (unsigned f = 0; f < e->axis[a].fields; f++) {
-            const struct bal_field *setting = e->own->swept[a][f].setting;
+            const struct bli_field *setting = e->own->swept[a][f].setting;
             if (!setting)
                 continue;
             const enum bal_code code = setting->set(draft, e->axis[a].value[index[a]].text[f], NULL);
             assert(code == BAL_OK); /* each value was tried when the file was read */
             (void)code;
         }
-    bal_draft_complete(draft);
+    bli_draft_complete(draft);
     draft->discipline = draft->c.model.discipline;
     draft->c.run.seed = point_seed(e->seed, draft);
 }
 
 /* As the policy asks, but that no server here interrupts a request. */
-static enum bal_discipline live_discipline(const struct bal_policy *policy) {
-    return policy->flags & BAL_SERVES_RANKS ? BAL_DISCIPLINE_NONPREEMPTIVE : BAL_DISCIPLINE_FIFO;
+static enum bli_discipline live_discipline(const struct bal_policy *policy) {
+    return policy->flags & BAL_SERVES_RANKS ? BLI_DISCIPLINE_NONPREEMPTIVE : BLI_DISCIPLINE_FIFO;
 }
 
 /* ---- the delay of messages, where it is measured ---- */
 
-bool bal_experiment_measures_delay(const struct bal_experiment *e, size_t point) {
-    struct bal_draft draft;
-    bal_plan_point(e, point, &draft);
+bool bli_experiment_measures_delay(const struct bli_experiment *e, size_t point) {
+    struct bli_draft draft;
+    bli_plan_point(e, point, &draft);
     return draft.delay_measured;
 }
 
-void bal_experiment_set_delay(const struct bal_experiment *e, size_t point, size_t policy, double delay) {
-    if (e->own->delay && bal_experiment_measures_delay(e, point))
+void bli_experiment_set_delay(const struct bli_experiment *e, size_t point, size_t policy, double delay) {
+    if (e->own->delay && bli_experiment_measures_delay(e, point))
         e->own->delay[point * e->policies + policy] = delay;
 }
 
 /* To a prediction: what was measured of the policy in front of it. A draft is used for one after the other.
  */
-static void set_measured_delay(const struct bal_experiment *e, size_t point, size_t policy,
-                               struct bal_draft *draft) {
-    struct bal_dist *dist = &draft->c.model.network.delay;
+static void set_measured_delay(const struct bli_experiment *e, size_t point, size_t policy,
+                               struct bli_draft *draft) {
+    struct bli_dist *dist = &draft->c.model.network.delay;
     if (!draft->delay_measured)
         return;
-    *dist = (struct bal_dist){0};
+    *dist = (struct bli_dist){0};
     if (!e->own->delay || e->policy[policy].real || policy == 0 ||
         !(e->own->delay[point * e->policies + policy - 1] > 0))
         return;
-    bal_dist_parse("det", dist, NULL);
-    bal_dist_scale(dist, e->own->delay[point * e->policies + policy - 1]);
+    bli_dist_parse("det", dist, NULL);
+    bli_dist_scale(dist, e->own->delay[point * e->policies + policy - 1]);
 }
 
 /* Where the file leaves it open, a run is as long as its policy needs to settle, whichever others there are:
  * a trial must not depend on them. For the same reason it is not made longer afterwards; it may be doubted.
  */
-void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy, struct bal_draft *draft) {
-    size_t index[BAL_AXES_MAX];
-    bal_experiment_coordinates(e, point, index);
+void bli_plan_policy(const struct bli_experiment *e, size_t point, size_t policy, struct bli_draft *draft) {
+    size_t index[BLI_AXES_MAX];
+    bli_experiment_coordinates(e, point, index);
     struct bal_policy_spec *spec = &draft->c.policy;
     *spec = e->policy[policy].spec;
     for (size_t a = 0; a < e->axes; a++)
         for (unsigned f = 0; f < e->axis[a].fields; f++) {
-            const struct bal_param *param = bal_swept_param(&e->own->swept[a][f], spec->policy);
+            const struct bal_param *param = bli_swept_param(&e->own->swept[a][f], spec->policy);
             if (param)
-                bal_field_number(e->axis[a].value[index[a]].text[f],
+                bli_field_number(e->axis[a].value[index[a]].text[f],
                                  &spec->value[param - spec->policy->params]);
         }
-    bal_draft_choose_length(draft, &draft->c, 1, bal_default_run_length(&draft->c.model));
+    bli_draft_choose_length(draft, &draft->c, 1, bli_default_run_length(&draft->c.model));
     draft->c.max_run_length = 0;
     if (e->live) {
-        if (draft->c.model.classes && draft->discipline == BAL_DISCIPLINE_AUTO)
+        if (draft->c.model.classes && draft->discipline == BLI_DISCIPLINE_AUTO)
             draft->c.model.discipline = live_discipline(spec->policy);
-        draft->c.run.engine = e->policy[policy].real ? BAL_ENGINE_LIVE : BAL_ENGINE_NETWORK;
+        draft->c.run.engine = e->policy[policy].real ? BLI_ENGINE_LIVE : BLI_ENGINE_NETWORK;
         draft->c.run.real = e->policy[policy].real;
         set_measured_delay(e, point, policy, draft);
     }
 }
 
-void bal_experiment_case(const struct bal_experiment *e, size_t point, size_t policy, struct bal_case *c) {
-    struct bal_draft draft;
-    bal_plan_point(e, point, &draft);
-    bal_plan_policy(e, point, policy, &draft);
+void bli_experiment_case(const struct bli_experiment *e, size_t point, size_t policy, struct bli_case *c) {
+    struct bli_draft draft;
+    bli_plan_point(e, point, &draft);
+    bli_plan_policy(e, point, policy, &draft);
     *c = draft.c;
 }
 
-unsigned bal_plan_most(const struct bal_experiment *e, size_t point) {
-    struct bal_draft draft;
-    bal_plan_point(e, point, &draft);
+unsigned bli_plan_most(const struct bli_experiment *e, size_t point) {
+    struct bli_draft draft;
+    bli_plan_point(e, point, &draft);
     return draft.most > draft.c.replications ? (unsigned)draft.most : draft.c.replications;
 }
 
@@ -198,25 +198,25 @@ static void write_to_file(void *context, const char *piece) {
     fputs(piece, context);
 }
 
-char *bal_plan_identity(const struct bal_case *c) {
-    struct bal_strbuf identity;
-    if (!bal_strbuf_open(&identity))
+char *bli_plan_identity(const struct bli_case *c) {
+    struct bli_strbuf identity;
+    if (!bli_strbuf_open(&identity))
         return NULL;
     FILE *out = identity.stream;
-    const struct bal_draft draft = {.c = *c};
+    const struct bli_draft draft = {.c = *c};
     write_model(&draft, write_to_file, out);
-    char policy[400], time[BAL_NUMBER_TEXT], warmup[BAL_NUMBER_TEXT] = "auto";
+    char policy[400], time[BLI_NUMBER_TEXT], warmup[BLI_NUMBER_TEXT] = "auto";
     bal_policy_print(&c->policy, policy, sizeof policy);
-    bal_number_print(c->run.time, time);
+    bli_number_print(c->run.time, time);
     if (c->run.warmup >= 0)
-        bal_number_print(c->run.warmup, warmup);
-    else if (c->run.warmup == BAL_WARMUP_MSER)
+        bli_number_print(c->run.warmup, warmup);
+    else if (c->run.warmup == BLI_WARMUP_MSER)
         strcpy(warmup, "mser");
-    enum bal_engine engine = c->run.engine;
-    bal_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
+    enum bli_engine engine = c->run.engine;
+    bli_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
     fprintf(out, "policy=%s\nengine=%s\ntime=%s\nwarmup=%s\nseed=%" PRIu64 "\nresults=%d", policy,
-            bal_engine_text(engine), time, warmup, c->run.seed, results_revision(engine));
-    const char *plugin = bal_plugin_hash(c->policy.policy);
+            bli_engine_text(engine), time, warmup, c->run.seed, results_revision(engine));
+    const char *plugin = bli_plugin_hash(c->policy.policy);
     if (plugin) /* what its name says may change */
         fprintf(out, "\nplugin=%s", plugin);
     if (c->fluid)
@@ -225,5 +225,5 @@ char *bal_plan_identity(const struct bal_case *c) {
         fprintf(out, "\nlive=%s", c->run.real);
     else if (c->draws > 1)
         fprintf(out, "\ndraws=%u", c->draws);
-    return bal_strbuf_close(&identity) ? identity.text : NULL;
+    return bli_strbuf_close(&identity) ? identity.text : NULL;
 }

@@ -10,30 +10,30 @@
 #include <stdio.h>
 #include <string.h>
 
-bool bal_field_number(const char *text, double *value) {
-    return bal_share_parse(text, strlen(text), value);
+bool bli_field_number(const char *text, double *value) {
+    return bli_share_parse(text, strlen(text), value);
 }
 
-enum bal_code bal_value_number(const char *text, const struct bal_value_range *range, double *value,
+enum bal_code bli_value_number(const char *text, const struct bli_value_range *range, double *value,
                                struct bal_error *err) {
     double parsed;
-    if (!bal_field_number(text, &parsed) || !(parsed >= range->low && parsed <= range->high) ||
+    if (!bli_field_number(text, &parsed) || !(parsed >= range->low && parsed <= range->high) ||
         (range->whole && parsed != floor(parsed)))
         return bal_fail(err, BAL_E_RANGE, "not %s", range->what);
     *value = parsed;
     return BAL_OK;
 }
 
-enum bal_code bal_value_whole(const char *text, const struct bal_value_range *range, uint32_t *value,
+enum bal_code bli_value_whole(const char *text, const struct bli_value_range *range, uint32_t *value,
                               struct bal_error *err) {
     double parsed = 0;
-    const enum bal_code code = bal_value_number(text, range, &parsed, err);
+    const enum bal_code code = bli_value_number(text, range, &parsed, err);
     if (!code)
         *value = (uint32_t)parsed;
     return code;
 }
 
-enum bal_code bal_value_choice(const char *text, const char *(*name)(int), int count, int *choice,
+enum bal_code bli_value_choice(const char *text, const char *(*name)(int), int count, int *choice,
                                struct bal_error *err) {
     char list[200] = "";
     size_t used = 0;
@@ -47,28 +47,28 @@ enum bal_code bal_value_choice(const char *text, const char *(*name)(int), int c
     return bal_fail(err, BAL_E_UNKNOWN, "not one of %s", list);
 }
 
-enum bal_code bal_value_flag(const char *text, bool *flag, struct bal_error *err) {
-    const int found = bal_choice_find(bal_flags, text);
+enum bal_code bli_value_flag(const char *text, bool *flag, struct bal_error *err) {
+    const int found = bli_choice_find(bli_flags, text);
     if (found < 0)
         return bal_fail(err, BAL_E_SYNTAX, "not one of yes, no");
     *flag = found & 1;
     return BAL_OK;
 }
 
-size_t bal_value_print_text(const char *from, char *text, size_t size) {
+size_t bli_value_print_text(const char *from, char *text, size_t size) {
     return (size_t)snprintf(text, size, "%s", from);
 }
 
-size_t bal_value_print_number(double value, char *text, size_t size) {
-    char shortest[BAL_NUMBER_TEXT];
-    bal_number_print(value, shortest);
-    return bal_value_print_text(shortest, text, size);
+size_t bli_value_print_number(double value, char *text, size_t size) {
+    char shortest[BLI_NUMBER_TEXT];
+    bli_number_print(value, shortest);
+    return bli_value_print_text(shortest, text, size);
 }
 
-size_t bal_value_print_flag(bool flag, char *text, size_t size) {
-    return bal_value_print_text(flag ? "yes" : "no", text, size);
+size_t bli_value_print_flag(bool flag, char *text, size_t size) {
+    return bli_value_print_text(flag ? "yes" : "no", text, size);
 }
 
-size_t bal_value_print_or(double value, bool there, const char *word, char *text, size_t size) {
-    return there ? bal_value_print_number(value, text, size) : bal_value_print_text(word, text, size);
+size_t bli_value_print_or(double value, bool there, const char *word, char *text, size_t size) {
+    return there ? bli_value_print_number(value, text, size) : bli_value_print_text(word, text, size);
 }

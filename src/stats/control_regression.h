@@ -8,22 +8,22 @@
 
 #include "ballast/stats.h"
 
-enum { BAL_CONTROLS = 2 };
+enum { BLI_CONTROLS = 2 };
 
 /* Running means and products of deviations. All zero at first. */
-struct bal_control_regression {
+struct bli_control_regression {
     size_t n;
-    double mean[BAL_CONTROLS + 1];
-    double product[BAL_CONTROLS + 1][BAL_CONTROLS + 1]; /* i >= j; the quantity itself comes last */
+    double mean[BLI_CONTROLS + 1];
+    double product[BLI_CONTROLS + 1][BLI_CONTROLS + 1]; /* i >= j; the quantity itself comes last */
 };
 
-void bal_control_regression_add(struct bal_control_regression *c, const double control[BAL_CONTROLS],
+void bli_control_regression_add(struct bli_control_regression *c, const double control[BLI_CONTROLS],
                                 double value);
 
 /* The mean and its 95 % interval, where expected are the true means of the controls. *used is how many of
  * them there were: one that never varies, or that follows from those before it, is left out. The half-width
  * is NaN when no degree of freedom is left. */
-struct bal_estimate bal_control_regression_estimate(const struct bal_control_regression *c,
-                                                    const double expected[BAL_CONTROLS], unsigned *used);
+struct bli_estimate bli_control_regression_estimate(const struct bli_control_regression *c,
+                                                    const double expected[BLI_CONTROLS], unsigned *used);
 
 #endif

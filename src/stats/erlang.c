@@ -13,9 +13,9 @@
 #include <stdbool.h>
 
 enum {
-    OCTAVE = 1 << BAL_HISTOGRAM_BITS,
-    ONE = 1 - BAL_HISTOGRAM_LOW * OCTAVE, /* the bin of one event */
-    BINS = BAL_ERLANG_OCTAVES * OCTAVE,   /* from there on */
+    OCTAVE = 1 << BLI_HISTOGRAM_BITS,
+    ONE = 1 - BLI_HISTOGRAM_LOW * OCTAVE, /* the bin of one event */
+    BINS = BLI_ERLANG_OCTAVES * OCTAVE,   /* from there on */
     FEW = 32,                             /* if fewer events are expected every m counts by itself ... */
     ALONE = 140,                          /* ... up to this one */
     MANY = 1 << 16,                       /* from here on N is its mean, or less than half a bin off */
@@ -31,7 +31,7 @@ struct erlang_numbers {
 };
 
 static double edge_of(unsigned bin) {
-    return bal_histogram_edge(ONE + bin);
+    return bli_histogram_edge(ONE + bin);
 }
 
 /* Whole numbers in a bin: below 128 a bin has one at its edge, or none. */
@@ -41,7 +41,7 @@ static double whole_in(unsigned bin) {
 }
 
 /* False: there are none. */
-static bool read_numbers(struct erlang_numbers *numbers, const struct bal_histogram *histogram) {
+static bool read_numbers(struct erlang_numbers *numbers, const struct bli_histogram *histogram) {
     const uint64_t *const count = histogram->count + ONE;
     unsigned first = 0, end = BINS;
     while (first < end && count[first] == 0)
@@ -65,7 +65,7 @@ static double all_of(const struct erlang_numbers *numbers) {
 
 /* The bin of m, at most the end; how far m is inside, and which part of the bin's values that is. */
 static unsigned find_bin(const struct erlang_numbers *numbers, double m, double *inside, double *part) {
-    const unsigned found = bal_histogram_bin(m);
+    const unsigned found = bli_histogram_bin(m);
     if (found < ONE + numbers->first) {
         *inside = *part = 0;
         return numbers->first;
@@ -176,21 +176,21 @@ static void expected_counts(const struct erlang_numbers *numbers, double low, do
     }
 }
 
-void bal_erlang_mix(struct bal_histogram *events, double rate) {
+void bli_erlang_mix(struct bli_histogram *events, double rate) {
     struct erlang_numbers numbers;
     if (!read_numbers(&numbers, events))
         return;
     const double all = all_of(&numbers);
     double before = 0; /* values below the edge, to the nearest whole number */
-    for (unsigned bin = 1; bin < BAL_HISTOGRAM_BINS - 1; bin += OCTAVE) {
+    for (unsigned bin = 1; bin < BLI_HISTOGRAM_BINS - 1; bin += OCTAVE) {
         double expected[OCTAVE];
-        expected_counts(&numbers, rate * bal_histogram_edge(bin), expected);
+        expected_counts(&numbers, rate * bli_histogram_edge(bin), expected);
         for (unsigned i = 0; i < OCTAVE; i++) {
             const double now = fmin(fmax(round(expected[i]), before), all);
             events->count[bin + i - 1] = (uint64_t)(now - before);
             before = now;
         }
     }
-    events->count[BAL_HISTOGRAM_BINS - 2] = (uint64_t)(all - before);
-    events->count[BAL_HISTOGRAM_BINS - 1] = 0;
+    events->count[BLI_HISTOGRAM_BINS - 2] = (uint64_t)(all - before);
+    events->count[BLI_HISTOGRAM_BINS - 1] = 0;
 }

@@ -5,11 +5,11 @@
 
 #include "ballast/stats.h"
 
-enum { BAL_ERLANG_OCTAVES = 30 }; /* there are fewer events than 2 to this power */
+enum { BLI_ERLANG_OCTAVES = 30 }; /* there are fewer events than 2 to this power */
 
 /* From numbers of events, at least 1 each, to the times that they take at that rate: a histogram with as many
  * values below each edge as are expected there, to the nearest whole number, and as many in all. Less than a
  * millisecond. */
-void bal_erlang_mix(struct bal_histogram *events, double rate);
+void bli_erlang_mix(struct bli_histogram *events, double rate);
 
 #endif

@@ -9,13 +9,13 @@
 
 #include "ballast/stats.h"
 
-struct bal_moments {
+struct bli_moments {
     size_t n;
     double mean;
     double squares; /* sum of (x - mean)^2 over the n values */
 };
 
-static inline void bal_moments_add(struct bal_moments *m, double x) {
+static inline void bli_moments_add(struct bli_moments *m, double x) {
     const double before = x - m->mean;
     m->n++;
     m->mean += before / (double)m->n;
@@ -24,18 +24,18 @@ static inline void bal_moments_add(struct bal_moments *m, double x) {
 
 /* Half-width of the Student interval of the mean of n observations whose squared deviations sum to squares,
  * with the given confidence; NaN when n < 2. */
-static inline double bal_moments_half_width(double squares, size_t n, double confidence) {
+static inline double bli_moments_half_width(double squares, size_t n, double confidence) {
     if (n < 2)
         return NAN;
     const double dof = (double)(n - 1);
-    return bal_student_quantile((1 + confidence) / 2, dof) * sqrt(squares / dof / (double)n);
+    return bli_student_quantile((1 + confidence) / 2, dof) * sqrt(squares / dof / (double)n);
 }
 
 /* The mean and its 95 % interval; both NaN when nothing was added. */
-static inline struct bal_estimate bal_moments_estimate(const struct bal_moments *m) {
-    return (struct bal_estimate){
+static inline struct bli_estimate bli_moments_estimate(const struct bli_moments *m) {
+    return (struct bli_estimate){
         .mean = m->n ? m->mean : (double)NAN,
-        .half_width = bal_moments_half_width(m->squares, m->n, 0.95),
+        .half_width = bli_moments_half_width(m->squares, m->n, 0.95),
     };
 }
 

@@ -12,9 +12,9 @@
 static const double drift_confidence = 0.998;
 static const double settled_cut = 0.2; /* twice what MSER-5 takes of a settled run on average */
 
-bool bal_is_settling(struct bal_estimate drift, struct bal_estimate transient, double warmup, size_t n) {
+bool bli_is_settling(struct bli_estimate drift, struct bli_estimate transient, double warmup, size_t n) {
     if (n < 2)
         return false;
-    return fabs(drift.mean) > bal_estimate_half_width(drift, n, drift_confidence) ||
+    return fabs(drift.mean) > bli_estimate_half_width(drift, n, drift_confidence) ||
            transient.mean - transient.half_width > fmax(warmup, settled_cut);
 }

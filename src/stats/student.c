@@ -123,7 +123,7 @@ static double rounded(double t) {
     return ldexp(rint(ldexp(fraction, BITS)), exponent - BITS);
 }
 
-double bal_student_quantile(double p, double dof) {
+double bli_student_quantile(double p, double dof) {
     assert(p > 0 && p < 1 && dof >= 1);
     if (p == 0.5)
         return 0;

@@ -17,16 +17,16 @@ static double batch_mean(const double *values) {
     return sum / BATCH;
 }
 
-size_t bal_warmup_mser5(const double *values, size_t n) {
+size_t bli_warmup_mser5(const double *values, size_t n) {
     const size_t batches = n / BATCH;
     if (batches < 3)
         return 0;
     /* From the end to the front, so that every remainder grows by one batch at a time. */
-    struct bal_moments rest = {0};
+    struct bli_moments rest = {0};
     double best = INFINITY;
     size_t cut = 0;
     for (size_t d = batches; d-- > 0;) {
-        bal_moments_add(&rest, batch_mean(values + d * BATCH));
+        bli_moments_add(&rest, batch_mean(values + d * BATCH));
         const double left = (double)rest.n;
         const double score = rest.squares / (left * left);
         if (d <= batches / 2 && score <= best) { /* of equal scores the shortest cut */

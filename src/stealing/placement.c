@@ -27,7 +27,7 @@ static enum bal_code bad_placement(const char *text, const char *why, struct bal
 static const char *parse_count(const char *at, const char *behind, double low, uint32_t *number) {
     const size_t length = strcspn(at, behind);
     double value;
-    if (!at[length] || !bal_number_parse(at, length, &value) || value != floor(value) ||
+    if (!at[length] || !bli_number_parse(at, length, &value) || value != floor(value) ||
         !(value >= low && value <= GENERATORS_MAX))
         return NULL;
     *number = (uint32_t)value;
@@ -80,7 +80,7 @@ enum bal_code bal_placement_parse(const char *text, struct bal_placement *placem
         }
     const bool named = strncmp(text, "hosts(", 6) == 0;
     double value;
-    if (named || bal_number_parse(text, strlen(text), &value)) {
+    if (named || bli_number_parse(text, strlen(text), &value)) {
         char number[64];
         snprintf(number, sizeof number, "%s%s", named ? text + 6 : text, named ? "" : ")");
         uint32_t hosts = 0;

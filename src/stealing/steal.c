@@ -25,7 +25,7 @@ static enum bal_code bad_steal(const char *text, const char *why, struct bal_err
 /* Reads the number that ends at a blank or a parenthesis; returns its end, or NULL if there is none. */
 static const char *parse_value(const char *at, double *value) {
     const size_t length = strcspn(at, " )");
-    return bal_share_parse(at, length, value) ? at + length : NULL;
+    return bli_share_parse(at, length, value) ? at + length : NULL;
 }
 
 static bool is_amount(double value) {
@@ -77,7 +77,7 @@ enum bal_code bal_steal_parse(const char *text, struct bal_steal *steal, struct 
             return BAL_OK;
         }
     double value = 0;
-    if (bal_number_parse(text, strlen(text), &value))
+    if (bli_number_parse(text, strlen(text), &value))
         return parse_constant(text, true, value, steal, err);
     if (strncmp(text, "constant(", 9) == 0) {
         const bool read = parse_single(text, "constant", &value);
@@ -95,8 +95,8 @@ enum bal_code bal_steal_parse(const char *text, struct bal_steal *steal, struct 
 }
 
 size_t bal_steal_print(const struct bal_steal *steal, char *text, size_t size) {
-    char number[BAL_NUMBER_TEXT];
-    bal_number_print(steal->amount, number);
+    char number[BLI_NUMBER_TEXT];
+    bli_number_print(steal->amount, number);
     if (steal->kind == BAL_STEAL_CONSTANT)
         return (size_t)snprintf(text, size, "constant(%s)", number);
     if (steal->kind == BAL_STEAL_FRACTION)

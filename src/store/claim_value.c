@@ -14,24 +14,24 @@
 #include <string.h>
 
 struct gauge {
-    struct bal_store *store;
-    const struct bal_experiment *e;
-    const struct bal_check *check;
+    struct bli_store *store;
+    const struct bli_experiment *e;
+    const struct bli_check *check;
     size_t places;
     struct bal_error *err;
     unsigned doubts; /* in the results that were looked at */
 };
 
-static struct bal_claim_value unknown_value(const char *why) {
-    return (struct bal_claim_value){.value = NAN, .low = NAN, .high = NAN, .unknown = why};
+static struct bli_claim_value unknown_value(const char *why) {
+    return (struct bli_claim_value){.value = NAN, .low = NAN, .high = NAN, .unknown = why};
 }
 
 static enum bal_code no_memory(const struct gauge *gauge) {
     return bal_fail(gauge->err, BAL_E_MEMORY, "not enough memory to judge a claim");
 }
 
-static struct bal_claim_value exact_value(double value) {
-    return (struct bal_claim_value){.value = value, .low = value, .high = value};
+static struct bli_claim_value exact_value(double value) {
+    return (struct bli_claim_value){.value = value, .low = value, .high = value};
 }
 
 /* ---- one side ---- */
@@ -41,71 +41,71 @@ struct side {
     double number; /* of a constant */
     double *value; /* by replication, otherwise */
     size_t count;
-    enum bal_verdict verdict;
+    enum bli_verdict verdict;
     bool infinite; /* it grows without bound */
     const char *unknown;
 };
 
-static enum bal_code load_policy(struct gauge *gauge, const struct bal_operand *operand, size_t point,
+static enum bal_code load_policy(struct gauge *gauge, const struct bli_operand *operand, size_t point,
                                  struct side *side) {
-    struct bal_cell cell;
+    struct bli_cell cell;
     enum bal_code code =
-        bal_cell_load(&cell, gauge->store, gauge->e, point, (size_t)operand->policy, gauge->err);
+        bli_cell_load(&cell, gauge->store, gauge->e, point, (size_t)operand->policy, gauge->err);
     if (!code && !cell.complete)
         side->unknown = "not all of its trials have been run";
     if (!code && cell.complete) {
-        struct bal_result result;
-        bal_result_of(&cell.c, cell.trial, cell.count, &result);
-        gauge->doubts |= result.doubts & BAL_DOUBTS_OF_VALUE;
+        struct bli_result result;
+        bli_result_of(&cell.c, cell.trial, cell.count, &result);
+        gauge->doubts |= result.doubts & BLI_DOUBTS_OF_VALUE;
         side->verdict = result.verdict;
-        side->infinite = result.verdict == BAL_UNSTABLE && !cell.c.path && /* a span has its mean */
-                         bal_quantity_diverges(operand->quantity);
-        side->count = bal_cell_extent(&cell);
+        side->infinite = result.verdict == BLI_UNSTABLE && !cell.c.path && /* a span has its mean */
+                         bli_quantity_diverges(operand->quantity);
+        side->count = bli_cell_extent(&cell);
         side->value = malloc((side->count + 1) * sizeof *side->value);
-        code = side->value ? bal_cell_values(&cell, gauge->store, operand->quantity, side->value, gauge->err)
+        code = side->value ? bli_cell_values(&cell, gauge->store, operand->quantity, side->value, gauge->err)
                            : no_memory(gauge);
     }
-    bal_cell_fini(&cell);
+    bli_cell_fini(&cell);
     return code;
 }
 
 /* What theory gives for the policy; NaN: nothing. */
-static double known_of(const struct gauge *gauge, const struct bal_operand *operand,
-                       const struct bal_case *c) {
-    const struct bal_prediction known = bal_theory_predict(&c->model, &c->policy);
-    if (gauge->check->measure == BAL_MEASURE_CRITICAL)
-        return bal_theory_critical_load(&c->model, &c->policy);
-    if (operand->reference == BAL_REFERENCE_FLOOR)
-        return bal_theory_lower_bound(&c->model);
-    if (operand->reference == BAL_REFERENCE_BOUND)
-        return bal_quantity_bound(operand->quantity, &known);
-    if (operand->reference == BAL_REFERENCE_CUT)
-        return bal_quantity_cut(operand->quantity, &known);
-    return bal_quantity_of_case(operand->quantity, c, NULL);
+static double known_of(const struct gauge *gauge, const struct bli_operand *operand,
+                       const struct bli_case *c) {
+    const struct bli_prediction known = bli_theory_predict(&c->model, &c->policy);
+    if (gauge->check->measure == BLI_MEASURE_CRITICAL)
+        return bli_theory_critical_load(&c->model, &c->policy);
+    if (operand->reference == BLI_REFERENCE_FLOOR)
+        return bli_theory_lower_bound(&c->model);
+    if (operand->reference == BLI_REFERENCE_BOUND)
+        return bli_quantity_bound(operand->quantity, &known);
+    if (operand->reference == BLI_REFERENCE_CUT)
+        return bli_quantity_cut(operand->quantity, &known);
+    return bli_quantity_of_case(operand->quantity, c, NULL);
 }
 
 /* The side at a point of the first side; its own fixed coordinates replace those of the point. */
-static enum bal_code load_side(struct gauge *gauge, const struct bal_operand *operand, size_t point,
+static enum bal_code load_side(struct gauge *gauge, const struct bli_operand *operand, size_t point,
                                struct side *side) {
     *side = (struct side){.number = NAN};
-    size_t index[BAL_AXES_MAX];
-    bal_experiment_coordinates(gauge->e, point, index);
+    size_t index[BLI_AXES_MAX];
+    bli_experiment_coordinates(gauge->e, point, index);
     for (size_t a = 0; a < gauge->e->axes; a++)
         if (operand->fixed[a] >= 0)
             index[a] = (size_t)operand->fixed[a];
-    point = bal_experiment_point(gauge->e, index);
-    const bool policy = operand->reference == BAL_REFERENCE_POLICY;
-    const enum bal_evidence evidence = gauge->check->evidence;
-    if (policy && evidence == BAL_EVIDENCE_RUNS)
+    point = bli_experiment_point(gauge->e, index);
+    const bool policy = operand->reference == BLI_REFERENCE_POLICY;
+    const enum bli_evidence evidence = gauge->check->evidence;
+    if (policy && evidence == BLI_EVIDENCE_RUNS)
         return load_policy(gauge, operand, point, side);
     side->constant = true;
     side->number = operand->number;
-    if (operand->reference == BAL_REFERENCE_NUMBER)
+    if (operand->reference == BLI_REFERENCE_NUMBER)
         return BAL_OK;
-    struct bal_case c;
-    bal_experiment_case(gauge->e, point, (size_t)operand->policy, &c);
+    struct bli_case c;
+    bli_experiment_case(gauge->e, point, (size_t)operand->policy, &c);
     side->number = known_of(gauge, operand, &c);
-    if (policy && evidence == BAL_EVIDENCE_KNOWN && isnan(side->number)) {
+    if (policy && evidence == BLI_EVIDENCE_KNOWN && isnan(side->number)) {
         side->constant = false;
         return load_policy(gauge, operand, point, side);
     }
@@ -130,27 +130,27 @@ static size_t count_numbers(const double *value, size_t count) {
 }
 
 /* Widens a 95 % interval over n replications so that `family` of them hold together. */
-static struct bal_claim_value widen_interval(struct bal_estimate estimate, size_t n, size_t family) {
+static struct bli_claim_value widen_interval(struct bli_estimate estimate, size_t n, size_t family) {
     if (isnan(estimate.mean))
         return unknown_value("it was not measured");
     if (n < 2)
         return unknown_value("one replication has no interval; run two at least");
     const double dof = (double)n - 1;
     const double factor =
-        family > 1 ? bal_student_quantile(1 - 0.025 / (double)family, dof) / bal_student_quantile(0.975, dof)
+        family > 1 ? bli_student_quantile(1 - 0.025 / (double)family, dof) / bli_student_quantile(0.975, dof)
                    : 1;
     const double half = estimate.half_width * factor;
-    return (struct bal_claim_value){
+    return (struct bli_claim_value){
         .value = estimate.mean, .low = estimate.mean - half, .high = estimate.mean + half};
 }
 
-static struct bal_claim_value mean_of(const double *value, size_t count, size_t family) {
-    return widen_interval(bal_estimate_mean(value, count), count_numbers(value, count), family);
+static struct bli_claim_value mean_of(const double *value, size_t count, size_t family) {
+    return widen_interval(bli_estimate_mean(value, count), count_numbers(value, count), family);
 }
 
 /* a - b or a / b, replication by replication; either may be constant, not both. */
 static enum bal_code combine_sides(const struct gauge *gauge, const struct side *a, const struct side *b,
-                                   bool ratio, size_t family, struct bal_claim_value *m) {
+                                   bool ratio, size_t family, struct bli_claim_value *m) {
     const size_t count = a->constant           ? b->count
                          : b->constant         ? a->count
                          : a->count < b->count ? a->count
@@ -166,7 +166,7 @@ static enum bal_code combine_sides(const struct gauge *gauge, const struct side 
             if (!ratio)
                 x[r] -= y[r];
         }
-        *m = widen_interval(ratio ? bal_estimate_ratio(x, y, count) : bal_estimate_mean(x, count), n, family);
+        *m = widen_interval(ratio ? bli_estimate_ratio(x, y, count) : bli_estimate_mean(x, count), n, family);
     }
     free(x);
     free(y);
@@ -174,7 +174,7 @@ static enum bal_code combine_sides(const struct gauge *gauge, const struct side 
 }
 
 static enum bal_code compare_sides(const struct gauge *gauge, const struct side *a, const struct side *b,
-                                   bool ratio, size_t family, struct bal_claim_value *m) {
+                                   bool ratio, size_t family, struct bli_claim_value *m) {
     if (a->unknown || b->unknown)
         *m = unknown_value(a->unknown ? a->unknown : b->unknown);
     else if (a->infinite && b->infinite)
@@ -192,7 +192,7 @@ static enum bal_code compare_sides(const struct gauge *gauge, const struct side 
 
 /* ---- measures at a place ---- */
 
-static enum bal_code measure_value(struct gauge *gauge, size_t point, struct bal_claim_value *m) {
+static enum bal_code measure_value(struct gauge *gauge, size_t point, struct bli_claim_value *m) {
     struct side side;
     const enum bal_code code = load_side(gauge, &gauge->check->of, point, &side);
     if (!code)
@@ -205,7 +205,7 @@ static enum bal_code measure_value(struct gauge *gauge, size_t point, struct bal
 }
 
 static enum bal_code measure_comparison(struct gauge *gauge, size_t point, bool ratio, size_t family,
-                                        struct bal_claim_value *m) {
+                                        struct bli_claim_value *m) {
     struct side of, to = {0};
     enum bal_code code = load_side(gauge, &gauge->check->of, point, &of);
     if (!code)
@@ -218,9 +218,9 @@ static enum bal_code measure_comparison(struct gauge *gauge, size_t point, bool 
 }
 
 /* One more than the number of policies that are smaller. */
-static enum bal_code measure_rank(struct gauge *gauge, size_t point, struct bal_claim_value *m) {
-    const struct bal_experiment *e = gauge->e;
-    struct bal_operand other = gauge->check->of;
+static enum bal_code measure_rank(struct gauge *gauge, size_t point, struct bli_claim_value *m) {
+    const struct bli_experiment *e = gauge->e;
+    struct bli_operand other = gauge->check->of;
     struct side of;
     enum bal_code code = load_side(gauge, &gauge->check->of, point, &of);
     size_t others = 0;
@@ -235,7 +235,7 @@ static enum bal_code measure_rank(struct gauge *gauge, size_t point, struct bal_
         struct side side;
         other.policy = (int)p;
         code = load_side(gauge, &other, point, &side);
-        struct bal_claim_value d = unknown_value("");
+        struct bli_claim_value d = unknown_value("");
         if (!code)
             code = compare_sides(gauge, &side, &of, false, gauge->places * others, &d);
         if (side.unknown)
@@ -249,7 +249,7 @@ static enum bal_code measure_rank(struct gauge *gauge, size_t point, struct bal_
     return code;
 }
 
-static enum bal_code measure_verdict(struct gauge *gauge, size_t point, struct bal_claim_value *m) {
+static enum bal_code measure_verdict(struct gauge *gauge, size_t point, struct bli_claim_value *m) {
     struct side side;
     const enum bal_code code = load_side(gauge, &gauge->check->of, point, &side);
     *m = exact_value(NAN);
@@ -263,13 +263,13 @@ static enum bal_code measure_verdict(struct gauge *gauge, size_t point, struct b
 
 /* Moves along the axis of the claim. */
 static size_t point_along_axis(const struct gauge *gauge, size_t point, size_t value) {
-    size_t index[BAL_AXES_MAX];
-    bal_experiment_coordinates(gauge->e, point, index);
+    size_t index[BLI_AXES_MAX];
+    bli_experiment_coordinates(gauge->e, point, index);
     index[gauge->check->along] = value;
-    return bal_experiment_point(gauge->e, index);
+    return bli_experiment_point(gauge->e, index);
 }
 
-static const struct bal_sweep_axis *axis_of(const struct gauge *gauge) {
+static const struct bli_sweep_axis *axis_of(const struct gauge *gauge) {
     return &gauge->e->axis[gauge->check->along];
 }
 
@@ -301,7 +301,7 @@ static void set_weights(struct fitted_line *line) {
 }
 
 static enum bal_code load_line(struct gauge *gauge, size_t point, struct fitted_line *line) {
-    const struct bal_sweep_axis *axis = axis_of(gauge);
+    const struct bli_sweep_axis *axis = axis_of(gauge);
     *line = (struct fitted_line){.replications = SIZE_MAX};
     line->weight = calloc(axis->count, sizeof *line->weight);
     double **column = calloc(axis->count, sizeof *column);
@@ -337,8 +337,8 @@ static enum bal_code load_line(struct gauge *gauge, size_t point, struct fitted_
  * first order its error is the mean over replications of sum w_i f'(m_i) (y_ir - m_i), whatever the points
  * have in common. */
 static enum bal_code fit_line(const struct gauge *gauge, const struct fitted_line *line,
-                              struct bal_claim_value *m) {
-    const bool logarithm = gauge->check->measure == BAL_MEASURE_EXPONENT;
+                              struct bli_claim_value *m) {
+    const bool logarithm = gauge->check->measure == BLI_MEASURE_EXPONENT;
     const size_t n = line->replications;
     double *influence = calloc(n + 1, sizeof *influence);
     if (!influence)
@@ -355,14 +355,14 @@ static enum bal_code fit_line(const struct gauge *gauge, const struct fitted_lin
         for (size_t r = 0; r < n; r++)
             influence[r] += line->weight[i] * (line->y[r * line->points + i] - mean) / (logarithm ? mean : 1);
     }
-    const struct bal_estimate spread = bal_estimate_mean(influence, n);
+    const struct bli_estimate spread = bli_estimate_mean(influence, n);
     free(influence);
     *m = unknown ? unknown_value(unknown)
-                 : widen_interval((struct bal_estimate){slope, spread.half_width}, n, gauge->places);
+                 : widen_interval((struct bli_estimate){slope, spread.half_width}, n, gauge->places);
     return BAL_OK;
 }
 
-static enum bal_code measure_fit(struct gauge *gauge, size_t point, struct bal_claim_value *m) {
+static enum bal_code measure_fit(struct gauge *gauge, size_t point, struct bli_claim_value *m) {
     struct fitted_line line;
     enum bal_code code = load_line(gauge, point, &line);
     if (!code && line.unknown)
@@ -380,13 +380,13 @@ static double interval_middle(double low, double high) {
 }
 
 /* Between the last value up to which all are stable and the first that is unstable. */
-static enum bal_code critical_of(struct gauge *gauge, const struct bal_operand *operand, size_t point,
-                                 struct bal_claim_value *m) {
-    const struct bal_sweep_axis *axis = axis_of(gauge);
+static enum bal_code critical_of(struct gauge *gauge, const struct bli_operand *operand, size_t point,
+                                 struct bli_claim_value *m) {
+    const struct bli_sweep_axis *axis = axis_of(gauge);
     double low = -INFINITY, high = INFINITY;
     bool stable_so_far = true;
     *m = exact_value(NAN);
-    if (operand->reference != BAL_REFERENCE_POLICY) {
+    if (operand->reference != BLI_REFERENCE_POLICY) {
         struct side side;
         const enum bal_code code = load_side(gauge, operand, point, &side);
         *m = side.unknown ? unknown_value(side.unknown) : exact_value(side.number);
@@ -402,10 +402,10 @@ static enum bal_code critical_of(struct gauge *gauge, const struct bal_operand *
             return code;
         if (side.unknown)
             m->unknown = side.unknown;
-        stable_so_far = stable_so_far && side.verdict == BAL_STABLE;
+        stable_so_far = stable_so_far && side.verdict == BLI_STABLE;
         if (stable_so_far)
             low = axis->value[v].number;
-        if (side.verdict == BAL_UNSTABLE && isinf(high))
+        if (side.verdict == BLI_UNSTABLE && isinf(high))
             high = axis->value[v].number;
     }
     m->low = low;
@@ -416,11 +416,11 @@ static enum bal_code critical_of(struct gauge *gauge, const struct bal_operand *
     return BAL_OK;
 }
 
-static enum bal_code measure_critical(struct gauge *gauge, size_t point, struct bal_claim_value *m) {
+static enum bal_code measure_critical(struct gauge *gauge, size_t point, struct bli_claim_value *m) {
     enum bal_code code = critical_of(gauge, &gauge->check->of, point, m);
     if (code || !gauge->check->compares)
         return code;
-    struct bal_claim_value to;
+    struct bli_claim_value to;
     code = critical_of(gauge, &gauge->check->to, point, &to);
     if (!m->unknown)
         m->unknown = to.unknown;
@@ -433,8 +433,8 @@ static enum bal_code measure_critical(struct gauge *gauge, size_t point, struct 
 /* Where the first side becomes larger than the second: after the last value where it is certainly smaller,
  * before the first where it is certainly larger; the value itself by linear interpolation of the differences.
  */
-static enum bal_code measure_crossing(struct gauge *gauge, size_t point, struct bal_claim_value *m) {
-    const struct bal_sweep_axis *axis = axis_of(gauge);
+static enum bal_code measure_crossing(struct gauge *gauge, size_t point, struct bli_claim_value *m) {
+    const struct bli_sweep_axis *axis = axis_of(gauge);
     double low = -INFINITY, high = INFINITY, crossing = NAN, before = NAN, before_x = NAN;
     size_t values = 0;
     for (size_t v = 0; v < axis->count; v++)
@@ -443,7 +443,7 @@ static enum bal_code measure_crossing(struct gauge *gauge, size_t point, struct 
     for (size_t v = 0; v < axis->count && isinf(high); v++) {
         if (!is_selected(gauge, v))
             continue;
-        struct bal_claim_value d;
+        struct bli_claim_value d;
         const double x = axis->value[v].number;
         const enum bal_code code =
             measure_comparison(gauge, point_along_axis(gauge, point, v), false, gauge->places * values, &d);
@@ -477,13 +477,13 @@ static enum bal_code measure_crossing(struct gauge *gauge, size_t point, struct 
 
 /* Values along the axis. */
 struct path {
-    struct bal_limit_series series;
+    struct bli_limit_series series;
     const char *unknown;
 };
 
 static void path_add(struct path *path, double x, const struct side *side) {
-    struct bal_limit_series *series = &path->series;
-    const struct bal_estimate mean = bal_estimate_mean(side->value, side->count);
+    struct bli_limit_series *series = &path->series;
+    const struct bli_estimate mean = bli_estimate_mean(side->value, side->count);
     const size_t n = count_numbers(side->value, side->count);
     if (side->unknown || side->infinite || n < 2 || isnan(mean.mean)) {
         path->unknown = side->unknown    ? side->unknown
@@ -495,13 +495,13 @@ static void path_add(struct path *path, double x, const struct side *side) {
     series->x[series->points] = x;
     series->y[series->points] = mean.mean;
     series->error[series->points] =
-        fmax(mean.half_width / bal_student_quantile(0.975, dof), 1e-9 * (fabs(mean.mean) + 1e-9));
+        fmax(mean.half_width / bli_student_quantile(0.975, dof), 1e-9 * (fabs(mean.mean) + 1e-9));
     series->dof[series->points++] = dof;
 }
 
 static enum bal_code load_path(struct gauge *gauge, size_t point, struct path *path) {
-    const struct bal_sweep_axis *axis = axis_of(gauge);
-    struct bal_limit_series *series = &path->series;
+    const struct bli_sweep_axis *axis = axis_of(gauge);
+    struct bli_limit_series *series = &path->series;
     *path = (struct path){.series.x = calloc(axis->count, 4 * sizeof *series->x)};
     if (!series->x)
         return no_memory(gauge);
@@ -521,7 +521,7 @@ static enum bal_code load_path(struct gauge *gauge, size_t point, struct path *p
     return code;
 }
 
-static enum bal_code measure_limit(struct gauge *gauge, size_t point, struct bal_claim_value *m) {
+static enum bal_code measure_limit(struct gauge *gauge, size_t point, struct bli_claim_value *m) {
     struct path path;
     struct side to = {0};
     enum bal_code code = load_path(gauge, point, &path);
@@ -532,9 +532,9 @@ static enum bal_code measure_limit(struct gauge *gauge, size_t point, struct bal
         to.unknown = "a limit is compared with theory or a number";
     m->unknown = path.unknown ? path.unknown : to.unknown;
     if (!code && !m->unknown) {
-        const struct bal_limit_series *series = &path.series;
+        const struct bli_limit_series *series = &path.series;
         const size_t last = series->points - 1;
-        const struct bal_interval limit = bal_limit_extrapolate(series, to.number, gauge->places);
+        const struct bli_interval limit = bli_limit_extrapolate(series, to.number, gauge->places);
         m->low = limit.low;
         m->high = limit.high;
         m->value = (limit.low + limit.high) / 2;
@@ -547,37 +547,37 @@ static enum bal_code measure_limit(struct gauge *gauge, size_t point, struct bal
     return code;
 }
 
-static enum bal_code measure_at_point(struct gauge *gauge, size_t point, struct bal_claim_value *m) {
+static enum bal_code measure_at_point(struct gauge *gauge, size_t point, struct bli_claim_value *m) {
     switch (gauge->check->measure) {
-    case BAL_MEASURE_VALUE:
+    case BLI_MEASURE_VALUE:
         return measure_value(gauge, point, m);
-    case BAL_MEASURE_RATIO:
+    case BLI_MEASURE_RATIO:
         return measure_comparison(gauge, point, true, gauge->places, m);
-    case BAL_MEASURE_DIFFERENCE:
+    case BLI_MEASURE_DIFFERENCE:
         return measure_comparison(gauge, point, false, gauge->places, m);
-    case BAL_MEASURE_EXPONENT:
-    case BAL_MEASURE_SLOPE:
+    case BLI_MEASURE_EXPONENT:
+    case BLI_MEASURE_SLOPE:
         return measure_fit(gauge, point, m);
-    case BAL_MEASURE_RANK:
+    case BLI_MEASURE_RANK:
         return measure_rank(gauge, point, m);
-    case BAL_MEASURE_VERDICT:
+    case BLI_MEASURE_VERDICT:
         return measure_verdict(gauge, point, m);
-    case BAL_MEASURE_CRITICAL:
+    case BLI_MEASURE_CRITICAL:
         return measure_critical(gauge, point, m);
-    case BAL_MEASURE_CROSSING:
+    case BLI_MEASURE_CROSSING:
         return measure_crossing(gauge, point, m);
-    case BAL_MEASURE_LIMIT:
+    case BLI_MEASURE_LIMIT:
         return measure_limit(gauge, point, m);
     }
     return bal_fail(gauge->err, BAL_E_NUMERIC, "a measure that is not handled");
 }
 
-enum bal_code bal_check_measure(struct bal_store *store, const struct bal_experiment *experiment,
-                                const struct bal_check *check, size_t places, size_t point,
-                                struct bal_claim_value *m, struct bal_error *err) {
+enum bal_code bli_check_measure(struct bli_store *store, const struct bli_experiment *experiment,
+                                const struct bli_check *check, size_t places, size_t point,
+                                struct bli_claim_value *m, struct bal_error *err) {
     struct gauge gauge = {.store = store, .e = experiment, .check = check, .places = places, .err = err};
     const enum bal_code code = measure_at_point(&gauge, point, m);
-    if (!code && !m->unknown && check->measure != BAL_MEASURE_VERDICT && isnan(m->value + m->low + m->high))
+    if (!code && !m->unknown && check->measure != BLI_MEASURE_VERDICT && isnan(m->value + m->low + m->high))
         *m = unknown_value("it was not measured");
     m->doubts = gauge.doubts;
     return code;

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdio.h>
 
-const char *bal_judgement_text(enum bal_judgement judgement) {
+const char *bli_judgement_text(enum bli_judgement judgement) {
     static const char *const texts[] = {"undecided", "holds", "does not hold"};
     return texts[judgement];
 }
@@ -22,32 +22,32 @@ const char *bal_judgement_text(enum bal_judgement judgement) {
 /* A limit holds where it lies inside the extrapolation, or nearer to it than one part in a hundred of what is
  * spoken of, and the extrapolation is not wider than a tenth of that. No finite number of servers refutes a
  * limit that values still approach. */
-static enum bal_judgement limit_verdict(const struct bal_claim_value *m) {
+static enum bli_judgement limit_verdict(const struct bli_claim_value *m) {
     const double off = fmax(m->low - m->target, m->target - m->high);
     if (off > 0.01 * m->scale)
-        return m->stuck ? BAL_CLAIM_FAILS : BAL_CLAIM_UNDECIDED;
-    return m->high - m->low > 0.2 * m->scale ? BAL_CLAIM_UNDECIDED : BAL_CLAIM_HOLDS;
+        return m->stuck ? BLI_CLAIM_FAILS : BLI_CLAIM_UNDECIDED;
+    return m->high - m->low > 0.2 * m->scale ? BLI_CLAIM_UNDECIDED : BLI_CLAIM_HOLDS;
 }
 
-static enum bal_judgement place_verdict(const struct bal_check *check, const struct bal_claim_value *m) {
+static enum bli_judgement place_verdict(const struct bli_check *check, const struct bli_claim_value *m) {
     if (m->unknown)
-        return BAL_CLAIM_UNDECIDED;
-    if (check->measure == BAL_MEASURE_LIMIT)
+        return BLI_CLAIM_UNDECIDED;
+    if (check->measure == BLI_MEASURE_LIMIT)
         return limit_verdict(m);
-    if (check->measure == BAL_MEASURE_VERDICT)
-        return m->verdict == BAL_UNDECIDED    ? BAL_CLAIM_UNDECIDED
-               : m->verdict == check->verdict ? BAL_CLAIM_HOLDS
-                                              : BAL_CLAIM_FAILS;
+    if (check->measure == BLI_MEASURE_VERDICT)
+        return m->verdict == BLI_UNDECIDED    ? BLI_CLAIM_UNDECIDED
+               : m->verdict == check->verdict ? BLI_CLAIM_HOLDS
+                                              : BLI_CLAIM_FAILS;
     /* What is evaluated is as exact as its last digits. */
-    const double slack = check->evidence == BAL_EVIDENCE_RUNS ? 0 : 1e-9 * fabs(m->value);
+    const double slack = check->evidence == BLI_EVIDENCE_RUNS ? 0 : 1e-9 * fabs(m->value);
     if (m->low >= check->low - slack && m->high <= check->high + slack)
-        return BAL_CLAIM_HOLDS;
-    return m->high < check->low || m->low > check->high ? BAL_CLAIM_FAILS : BAL_CLAIM_UNDECIDED;
+        return BLI_CLAIM_HOLDS;
+    return m->high < check->low || m->low > check->high ? BLI_CLAIM_FAILS : BLI_CLAIM_UNDECIDED;
 }
 
 /* How far inside the expectation it lies; the smallest is shown. */
-static double expectation_margin(const struct bal_check *check, const struct bal_claim_value *m) {
-    if (check->measure == BAL_MEASURE_LIMIT)
+static double expectation_margin(const struct bli_check *check, const struct bli_claim_value *m) {
+    if (check->measure == BLI_MEASURE_LIMIT)
         return -fmax(m->low - m->target, m->target - m->high) / m->scale;
     const double above = isinf(check->low) ? INFINITY : m->low - check->low;
     const double below = isinf(check->high) ? INFINITY : check->high - m->high;
@@ -57,22 +57,22 @@ static double expectation_margin(const struct bal_check *check, const struct bal
 /* What was found so far. */
 struct outcome {
     bool any;
-    enum bal_judgement judgement;
-    struct bal_claim_value shown;
+    enum bli_judgement judgement;
+    struct bli_claim_value shown;
     size_t point;
     unsigned doubts; /* at any place */
 };
 
 /* `each`: one failure decides, then one doubt; `some`: one success decides, then one doubt. Larger is more
  * decisive. */
-static int decisiveness(const struct bal_check *check, enum bal_judgement judgement) {
-    const enum bal_judgement decisive = check->over == BAL_OVER_SOME ? BAL_CLAIM_HOLDS : BAL_CLAIM_FAILS;
-    return judgement == decisive ? 2 : judgement == BAL_CLAIM_UNDECIDED ? 1 : 0;
+static int decisiveness(const struct bli_check *check, enum bli_judgement judgement) {
+    const enum bli_judgement decisive = check->over == BLI_OVER_SOME ? BLI_CLAIM_HOLDS : BLI_CLAIM_FAILS;
+    return judgement == decisive ? 2 : judgement == BLI_CLAIM_UNDECIDED ? 1 : 0;
 }
 
-static void add_each(const struct bal_check *check, struct outcome *o, const struct bal_claim_value *m,
+static void add_each(const struct bli_check *check, struct outcome *o, const struct bli_claim_value *m,
                      size_t point) {
-    const enum bal_judgement judgement = place_verdict(check, m);
+    const enum bli_judgement judgement = place_verdict(check, m);
     const int now = decisiveness(check, judgement), before = decisiveness(check, o->judgement);
     const bool closer = now == before && expectation_margin(check, m) < expectation_margin(check, &o->shown);
     if (!o->any || now > before || closer)
@@ -80,15 +80,15 @@ static void add_each(const struct bal_check *check, struct outcome *o, const str
 }
 
 /* The largest or smallest value lies between the largest or smallest bounds. */
-static void add_extreme(const struct bal_check *check, struct outcome *o, const struct bal_claim_value *m,
+static void add_extreme(const struct bli_check *check, struct outcome *o, const struct bli_claim_value *m,
                         size_t point) {
     if (!o->any || o->shown.unknown || m->unknown) {
         if (!o->any || m->unknown)
-            *o = (struct outcome){true, BAL_CLAIM_UNDECIDED, *m, point, o->doubts};
+            *o = (struct outcome){true, BLI_CLAIM_UNDECIDED, *m, point, o->doubts};
         o->judgement = place_verdict(check, &o->shown);
         return;
     }
-    const bool largest = check->over == BAL_OVER_LARGEST;
+    const bool largest = check->over == BLI_OVER_LARGEST;
     double (*const pick)(double, double) = largest ? fmax : fmin;
     if (largest ? m->value > o->shown.value : m->value < o->shown.value)
         o->point = point;
@@ -99,13 +99,13 @@ static void add_extreme(const struct bal_check *check, struct outcome *o, const 
 }
 
 /* Is the point a place of the claim? Of a line along an axis its first point is. */
-static bool is_place(const struct bal_experiment *e, const struct bal_check *check, size_t point) {
-    if (!bal_selection_has(&check->where, e, point))
+static bool is_place(const struct bli_experiment *e, const struct bli_check *check, size_t point) {
+    if (!bli_selection_has(&check->where, e, point))
         return false;
     if (check->along < 0)
         return true;
-    size_t index[BAL_AXES_MAX], first = 0;
-    bal_experiment_coordinates(e, point, index);
+    size_t index[BLI_AXES_MAX], first = 0;
+    bli_experiment_coordinates(e, point, index);
     while (!check->where.value[check->along][first])
         first++;
     return index[check->along] == first;
@@ -126,18 +126,18 @@ static void print_number(double value, double scale, char *text, size_t size) {
     snprintf(text, size, "%.*f", decimals < 0 ? 0 : decimals > 9 ? 9 : decimals, value);
 }
 
-static bool is_bracket(enum bal_measure measure) {
-    return measure == BAL_MEASURE_CRITICAL || measure == BAL_MEASURE_CROSSING || measure == BAL_MEASURE_RANK;
+static bool is_bracket(enum bli_measure measure) {
+    return measure == BLI_MEASURE_CRITICAL || measure == BLI_MEASURE_CROSSING || measure == BLI_MEASURE_RANK;
 }
 
-static void print_measured(const struct bal_check *check, const struct bal_claim_value *m, char *text,
+static void print_measured(const struct bli_check *check, const struct bli_claim_value *m, char *text,
                            size_t size) {
-    char value[40], low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT], half[40];
+    char value[40], low[BLI_NUMBER_TEXT], high[BLI_NUMBER_TEXT], half[40];
     const double reach = (m->high - m->low) / 2;
     if (m->unknown) {
         snprintf(text, size, "nothing");
-    } else if (check->measure == BAL_MEASURE_VERDICT) {
-        snprintf(text, size, "%s", bal_verdict_text(m->verdict));
+    } else if (check->measure == BLI_MEASURE_VERDICT) {
+        snprintf(text, size, "%s", bli_verdict_text(m->verdict));
     } else if (is_bracket(check->measure) && m->low != m->high) {
         print_number(m->low, 0, low, sizeof low); /* of differences only the digits that mean something */
         print_number(m->high, 0, high, sizeof high);
@@ -158,10 +158,10 @@ static void print_measured(const struct bal_check *check, const struct bal_claim
 }
 
 /* The coordinates of the place, without the axis that the claim goes along. */
-static void print_where(const struct bal_experiment *e, const struct bal_check *check, size_t point,
+static void print_where(const struct bli_experiment *e, const struct bli_check *check, size_t point,
                         char *text, size_t size) {
-    size_t index[BAL_AXES_MAX];
-    bal_experiment_coordinates(e, point, index);
+    size_t index[BLI_AXES_MAX];
+    bli_experiment_coordinates(e, point, index);
     size_t used = 0;
     text[0] = 0;
     for (size_t a = 0; a < e->axes && used < size; a++)
@@ -172,25 +172,25 @@ static void print_where(const struct bal_experiment *e, const struct bal_check *
 
 /* What decides is one place, where a claim fails that speaks of each, or holds that speaks of some; else it
  * is all of them. */
-static unsigned doubts_of(const struct bal_check *check, const struct outcome *o, bool extreme) {
-    if (o->judgement == BAL_CLAIM_UNDECIDED)
+static unsigned doubts_of(const struct bli_check *check, const struct outcome *o, bool extreme) {
+    if (o->judgement == BLI_CLAIM_UNDECIDED)
         return 0;
     return !extreme && decisiveness(check, o->judgement) == 2 ? o->shown.doubts : o->doubts;
 }
 
-static const char *why_undecided(const struct bal_check *check, const struct bal_claim_value *m) {
+static const char *why_undecided(const struct bli_check *check, const struct bli_claim_value *m) {
     if (m->unknown)
         return m->unknown;
-    if (check->measure == BAL_MEASURE_VERDICT)
+    if (check->measure == BLI_MEASURE_VERDICT)
         return "the verdict is undecided; longer runs or more of them decide";
-    if (check->measure != BAL_MEASURE_LIMIT)
+    if (check->measure != BLI_MEASURE_LIMIT)
         return "the interval crosses the edge of what is expected; more replications narrow it";
     return m->low - m->target > 0.01 * m->scale || m->target - m->high > 0.01 * m->scale
                ? "the values still approach it, and lie too far away to tell; larger systems decide"
                : "the extrapolation is wider than a tenth; more replications or larger systems narrow it";
 }
 
-static size_t count_places(const struct bal_experiment *e, const struct bal_check *check) {
+static size_t count_places(const struct bli_experiment *e, const struct bli_check *check) {
     size_t places = 0;
     for (size_t point = 0; point < e->points; point++)
         places += is_place(e, check, point);
@@ -198,24 +198,24 @@ static size_t count_places(const struct bal_experiment *e, const struct bal_chec
 }
 
 /* places: of all checks of the claim together. */
-static enum bal_code check_verdict(struct bal_store *store, const struct bal_experiment *experiment,
-                                   const struct bal_check *check, size_t places, struct bal_judged *judged,
+static enum bal_code check_verdict(struct bli_store *store, const struct bli_experiment *experiment,
+                                   const struct bli_check *check, size_t places, struct bli_judged *judged,
                                    struct bal_error *err) {
     struct outcome outcome = {
         .shown = {.value = NAN, .low = NAN, .high = NAN, .unknown = "it speaks of no point"}};
-    const bool extreme = check->over == BAL_OVER_LARGEST || check->over == BAL_OVER_SMALLEST;
+    const bool extreme = check->over == BLI_OVER_LARGEST || check->over == BLI_OVER_SMALLEST;
     for (size_t point = 0; point < experiment->points; point++) {
         if (!is_place(experiment, check, point))
             continue;
-        struct bal_claim_value m;
-        const enum bal_code code = bal_check_measure(store, experiment, check, places, point, &m, err);
+        struct bli_claim_value m;
+        const enum bal_code code = bli_check_measure(store, experiment, check, places, point, &m, err);
         if (code)
             return code;
         outcome.doubts |= m.doubts;
         (extreme ? add_extreme : add_each)(check, &outcome, &m, point);
     }
-    const struct bal_claim_value *shown = &outcome.shown;
-    *judged = (struct bal_judged){
+    const struct bli_claim_value *shown = &outcome.shown;
+    *judged = (struct bli_judged){
         .judgement = outcome.judgement,
         .value = shown->value,
         .low = shown->low,
@@ -227,24 +227,24 @@ static enum bal_code check_verdict(struct bal_store *store, const struct bal_exp
     print_measured(check, shown, judged->measured, sizeof judged->measured);
     if (experiment->points > 1)
         print_where(experiment, check, outcome.point, judged->where, sizeof judged->where);
-    if (outcome.judgement == BAL_CLAIM_UNDECIDED)
+    if (outcome.judgement == BLI_CLAIM_UNDECIDED)
         snprintf(judged->why, sizeof judged->why, "%s", why_undecided(check, shown));
     return BAL_OK;
 }
 
-static int verdict_severity(enum bal_judgement judgement) {
-    return judgement == BAL_CLAIM_FAILS ? 2 : judgement == BAL_CLAIM_UNDECIDED;
+static int verdict_severity(enum bli_judgement judgement) {
+    return judgement == BLI_CLAIM_FAILS ? 2 : judgement == BLI_CLAIM_UNDECIDED;
 }
 
-enum bal_code bal_claim_verdict(struct bal_store *store, const struct bal_experiment *experiment,
-                                const struct bal_claim *claim, struct bal_judged *judged,
+enum bal_code bli_claim_verdict(struct bli_store *store, const struct bli_experiment *experiment,
+                                const struct bli_claim *claim, struct bli_judged *judged,
                                 struct bal_error *err) {
     size_t places = 0;
     unsigned doubts = 0;
     for (size_t i = 0; i < claim->checks; i++)
         places += count_places(experiment, &claim->check[i]);
     for (size_t i = 0; i < claim->checks; i++) {
-        struct bal_judged one;
+        struct bli_judged one;
         const enum bal_code code = check_verdict(store, experiment, &claim->check[i], places, &one, err);
         if (code)
             return code;
@@ -252,7 +252,7 @@ enum bal_code bal_claim_verdict(struct bal_store *store, const struct bal_experi
         if (i == 0 || verdict_severity(one.judgement) > verdict_severity(judged->judgement))
             *judged = one;
     }
-    if (judged->judgement == BAL_CLAIM_HOLDS)
+    if (judged->judgement == BLI_CLAIM_HOLDS)
         judged->doubts = doubts;
     return BAL_OK;
 }

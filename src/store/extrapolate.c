@@ -15,7 +15,7 @@ struct dist {
 /* By least squares with the weights that the errors give. The limit is a sum of c_i y_i; its degrees of
  * freedom are those of Welch and Satterthwaite. Where the law fits badly, the error of the limit is larger by
  * as much. */
-static struct dist fit_law(const struct bal_limit_series *series, double order) {
+static struct dist fit_law(const struct bli_limit_series *series, double order) {
     double w0 = 0, w1 = 0, w2 = 0, wy = 0, wxy = 0, squares = 0, variance = 0, spread = 0;
     for (size_t i = 0; i < series->points; i++) {
         const double w = 1 / (series->error[i] * series->error[i]), x = pow(series->x[i], -order);
@@ -42,7 +42,7 @@ static struct dist fit_law(const struct bal_limit_series *series, double order) 
 /* Corrections of large systems are of order 1/N where the drift is smooth, of order 1/sqrt(N) where it has a
  * kink, and slower where something grows with a small power of N. The limit lies between the extrapolations
  * of the orders from 1/4 to 1 that do not fit far worse than the best of them. */
-static struct bal_interval extrapolate_series(const struct bal_limit_series *series, size_t family) {
+static struct bli_interval extrapolate_series(const struct bli_limit_series *series, size_t family) {
     enum { ORDERS = 16, FAR_WORSE = 4 };
     struct dist dist[ORDERS];
     double best = INFINITY;
@@ -50,11 +50,11 @@ static struct bal_interval extrapolate_series(const struct bal_limit_series *ser
         dist[i] = fit_law(series, 0.25 + 0.05 * i);
         best = fmin(best, dist[i].misfit);
     }
-    struct bal_interval limit = {INFINITY, -INFINITY};
+    struct bli_interval limit = {INFINITY, -INFINITY};
     for (int i = 0; i < ORDERS; i++) {
         if (dist[i].misfit > FAR_WORSE * best)
             continue;
-        const double reach = dist[i].error * bal_student_quantile(1 - 0.025 / (double)family, dist[i].dof);
+        const double reach = dist[i].error * bli_student_quantile(1 - 0.025 / (double)family, dist[i].dof);
         limit.low = fmin(limit.low, dist[i].limit - reach);
         limit.high = fmax(limit.high, dist[i].limit + reach);
     }
@@ -63,12 +63,12 @@ static struct bal_interval extrapolate_series(const struct bal_limit_series *ser
 
 /* What should tend to 0 and has fallen to less than a hundredth of its first value has vanished. Then no law
  * is needed, which a fall faster than any power would not obey. */
-struct bal_interval bal_limit_extrapolate(const struct bal_limit_series *series, double target,
+struct bli_interval bli_limit_extrapolate(const struct bli_limit_series *series, double target,
                                           size_t family) {
     const size_t last = series->points - 1;
     const double reach =
-        bal_student_quantile(1 - 0.025 / (double)family, series->dof[last]) * series->error[last];
+        bli_student_quantile(1 - 0.025 / (double)family, series->dof[last]) * series->error[last];
     if (target == 0 && fabs(series->y[last]) + reach <= 0.01 * fabs(series->y[0]))
-        return (struct bal_interval){series->y[last] - reach, series->y[last] + reach};
+        return (struct bli_interval){series->y[last] - reach, series->y[last] + reach};
     return extrapolate_series(series, family);
 }

@@ -6,18 +6,18 @@
 #include <stddef.h>
 
 /* Three points or more, x > 0 and growing. */
-struct bal_limit_series {
+struct bli_limit_series {
     size_t points;
     double *x, *y, *error, *dof; /* error > 0: standard error of y, with so many degrees of freedom */
 };
 
-struct bal_interval {
+struct bli_interval {
     double low, high;
 };
 
 /* The limit of y as x grows, with an interval wide enough for `family` such intervals to hold jointly with 95
  * %. target: what the limit should be. */
-struct bal_interval bal_limit_extrapolate(const struct bal_limit_series *series, double target,
+struct bli_interval bli_limit_extrapolate(const struct bli_limit_series *series, double target,
                                           size_t family);
 
 #endif

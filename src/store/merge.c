@@ -10,22 +10,22 @@
 
 /* From one store into another. */
 struct store_merger {
-    struct bal_store *into, *from;
+    struct bli_store *into, *from;
     struct bal_error *err;
-    int place[BAL_STORE_METRICS]; /* of the metrics of `from` in `into` */
+    int place[BLI_STORE_METRICS]; /* of the metrics of `from` in `into` */
     sqlite3_stmt *add, *same;     /* a trial */
     int64_t cell;                 /* in `into`, of the row that is copied */
 };
 
 static enum bal_code read_failure(struct store_merger *m) {
-    return bal_store_fail(m->from, "cannot be read", m->err);
+    return bli_store_fail(m->from, "cannot be read", m->err);
 }
 
 static enum bal_code write_failure(struct store_merger *m) {
-    return bal_store_fail(m->into, "cannot be written", m->err);
+    return bli_store_fail(m->into, "cannot be written", m->err);
 }
 
-static sqlite3_stmt *prepare(struct bal_store *store, const char *sql) {
+static sqlite3_stmt *prepare(struct bli_store *store, const char *sql) {
     sqlite3_stmt *statement = NULL;
     sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
     return statement;
@@ -40,7 +40,7 @@ static enum bal_code for_each_row(struct store_merger *m, const char *sql,
     enum bal_code code = BAL_OK;
     int step = SQLITE_DONE;
     while (!code && (step = sqlite3_step(row)) == SQLITE_ROW)
-        code = bal_store_is_whole(m->from) ? copy(m, row) : read_failure(m);
+        code = bli_store_is_whole(m->from) ? copy(m, row) : read_failure(m);
     if (!code && step != SQLITE_DONE)
         code = read_failure(m);
     sqlite3_finalize(row);
@@ -76,7 +76,7 @@ static enum bal_code find_number(struct store_merger *m, const char *sql, sqlite
 /* Metrics of other versions are kept too. */
 static enum bal_code copy_metric(struct store_merger *m, sqlite3_stmt *row) {
     const int from = sqlite3_column_int(row, 0);
-    if (from < 0 || from >= BAL_STORE_METRICS)
+    if (from < 0 || from >= BLI_STORE_METRICS)
         return bal_fail(m->err, BAL_E_FORMAT, "%s: its list of metrics is damaged", m->from->path);
     enum bal_code code = write_row(m,
                                    "INSERT OR IGNORE INTO metric(place, name)"
@@ -85,8 +85,8 @@ static enum bal_code copy_metric(struct store_merger *m, sqlite3_stmt *row) {
     int64_t place = 0;
     if (!code)
         code = find_number(m, "SELECT place FROM metric WHERE name = ?1", row, 1, &place);
-    if (!code && place >= BAL_STORE_METRICS)
-        code = bal_fail(m->err, BAL_E_FORMAT, "%s: more than %d metrics", m->into->path, BAL_STORE_METRICS);
+    if (!code && place >= BLI_STORE_METRICS)
+        code = bal_fail(m->err, BAL_E_FORMAT, "%s: more than %d metrics", m->into->path, BLI_STORE_METRICS);
     m->place[from] = (int)place;
     if (!code && place >= m->into->places)
         m->into->places = (int)place + 1;
@@ -98,7 +98,7 @@ static enum bal_code copy_maker(struct store_merger *m, sqlite3_stmt *row) {
 }
 
 static enum bal_code copy_cell(struct store_merger *m, sqlite3_stmt *row) {
-    return bal_store_cell(m->into, (const char *)sqlite3_column_text(row, 0), true, &m->cell, m->err);
+    return bli_store_cell(m->into, (const char *)sqlite3_column_text(row, 0), true, &m->cell, m->err);
 }
 
 /* Columns of a trial, parameters in the order of these columns: ?1 is the cell. Only `seconds` and the maker
@@ -122,8 +122,8 @@ static size_t translate_metrics(const struct store_merger *m, sqlite3_stmt *row,
     const uint8_t *from = sqlite3_column_blob(row, METRICS);
     const size_t count = (size_t)sqlite3_column_bytes(row, METRICS) / 8;
     for (int i = 0; i < m->into->places; i++)
-        bal_store_mark_missing(bytes + (size_t)8 * (size_t)i);
-    for (size_t i = 0; i < count && i < BAL_STORE_METRICS; i++)
+        bli_store_mark_missing(bytes + (size_t)8 * (size_t)i);
+    for (size_t i = 0; i < count && i < BLI_STORE_METRICS; i++)
         memcpy(bytes + (size_t)8 * (size_t)m->place[i], from + 8 * i, 8);
     return (size_t)8 * (size_t)m->into->places;
 }
@@ -151,9 +151,9 @@ static enum bal_code check_same(struct store_merger *m, sqlite3_stmt *row) {
 }
 
 static enum bal_code copy_trial(struct store_merger *m, sqlite3_stmt *row) {
-    uint8_t metrics[8 * BAL_STORE_METRICS];
+    uint8_t metrics[8 * BLI_STORE_METRICS];
     enum bal_code code =
-        bal_store_cell(m->into, (const char *)sqlite3_column_text(row, 0), true, &m->cell, m->err);
+        bli_store_cell(m->into, (const char *)sqlite3_column_text(row, 0), true, &m->cell, m->err);
     if (code)
         return code;
     const size_t size = translate_metrics(m, row, metrics);
@@ -190,7 +190,7 @@ static enum bal_code copy_fact(struct store_merger *m, sqlite3_stmt *row) {
                      row, 0);
 }
 
-static bool has_table(struct bal_store *store, const char *name) {
+static bool has_table(struct bli_store *store, const char *name) {
     sqlite3_stmt *find = prepare(store, "SELECT 1 FROM sqlite_schema WHERE name = ?1");
     if (find)
         sqlite3_bind_text(find, 1, name, -1, SQLITE_STATIC);
@@ -202,7 +202,7 @@ static bool has_table(struct bal_store *store, const char *name) {
 static enum bal_code copy_facts(struct store_merger *m) {
     if (!has_table(m->from, "fact"))
         return BAL_OK;
-    const enum bal_code code = bal_store_create_facts(m->into, m->err);
+    const enum bal_code code = bli_store_create_facts(m->into, m->err);
     return code ? code
                 : for_each_row(m,
                                "SELECT identity, replication, name, value FROM fact"
@@ -250,10 +250,10 @@ static enum bal_code copy_runs(struct store_merger *m) {
               " FROM run ORDER BY id",
         copy_run);
     if (!code)
-        code = bal_store_has_commands(m->from, &has, m->err);
+        code = bli_store_has_commands(m->from, &has, m->err);
     if (code || !has)
         return code;
-    code = bal_store_create_commands(m->into, m->err);
+    code = bli_store_create_commands(m->into, m->err);
     return code ? code
                 : for_each_row(m,
                                "SELECT name, mode, spec, command.started, text, maker.version,"
@@ -264,14 +264,14 @@ static enum bal_code copy_runs(struct store_merger *m) {
 
 /* ---- all of it ---- */
 
-static enum bal_code copy_store(struct bal_store *into, const char *path, struct bal_error *err) {
+static enum bal_code copy_store(struct bli_store *into, const char *path, struct bal_error *err) {
     struct store_merger *m = calloc(1, sizeof *m);
     if (!m)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", path);
     *m = (struct store_merger){.into = into, .err = err};
-    enum bal_code code = bal_store_open(path, BAL_STORE_READ, &m->from, err);
+    enum bal_code code = bli_store_open(path, BLI_STORE_READ, &m->from, err);
     if (!code) /* as it is now: a run that goes on must not be seen to end with trials that were not seen */
-        code = bal_store_execute(m->from, "BEGIN", err);
+        code = bli_store_execute(m->from, "BEGIN", err);
     if (!code)
         code = for_each_row(m, "SELECT place, name FROM metric ORDER BY place", copy_metric);
     if (!code && m->from->makers)
@@ -284,24 +284,24 @@ static enum bal_code copy_store(struct bal_store *into, const char *path, struct
         code = copy_facts(m);
     if (!code)
         code = copy_runs(m);
-    bal_store_close(m->from);
+    bli_store_close(m->from);
     free(m);
     return code;
 }
 
 /* A run whose trials are all there now has ended. One that this version cannot read is left as it is. */
-static enum bal_code end_complete_runs(struct bal_store *store, struct bal_error *err) {
-    struct bal_store_run *runs;
+static enum bal_code end_complete_runs(struct bli_store *store, struct bal_error *err) {
+    struct bli_store_run *runs;
     size_t count;
-    enum bal_code code = bal_store_runs(store, &runs, &count, err);
+    enum bal_code code = bli_store_runs(store, &runs, &count, err);
     for (size_t i = 0; !code && i < count; i++) {
-        struct bal_experiment *e = NULL;
+        struct bli_experiment *e = NULL;
         struct bal_error why = {0};
-        struct bal_sweep_progress progress = {0};
-        if (!runs[i].ended && !bal_store_run_experiment(&runs[i], &e, &why) &&
-            !bal_sweep_status(e, store, &progress, &why) && progress.done == progress.total)
-            code = bal_store_end(store, runs[i].id, err);
-        bal_experiment_free(e);
+        struct bli_sweep_progress progress = {0};
+        if (!runs[i].ended && !bli_store_run_experiment(&runs[i], &e, &why) &&
+            !bli_sweep_status(e, store, &progress, &why) && progress.done == progress.total)
+            code = bli_store_end(store, runs[i].id, err);
+        bli_experiment_free(e);
         if (why.code == BAL_E_MEMORY)
             code = bal_fail(err, why.code, "%s", why.text);
     }
@@ -309,23 +309,23 @@ static enum bal_code end_complete_runs(struct bal_store *store, struct bal_error
     return code;
 }
 
-enum bal_code bal_store_merge(const char *path, const char *const *from, size_t count,
+enum bal_code bli_store_merge(const char *path, const char *const *from, size_t count,
                               struct bal_error *err) {
-    struct bal_store *into;
-    enum bal_code code = bal_store_open(path, BAL_STORE_WRITE, &into, err);
+    struct bli_store *into;
+    enum bal_code code = bli_store_open(path, BLI_STORE_WRITE, &into, err);
     if (code)
         return code;
-    code = bal_store_group(into, err);
+    code = bli_store_group(into, err);
     for (size_t i = 0; !code && i < count; i++)
         code = copy_store(into, from[i], err);
     if (code) {
-        bal_store_ungroup(into, false, NULL);
-        bal_store_abandon(into);
+        bli_store_ungroup(into, false, NULL);
+        bli_store_abandon(into);
         return code;
     }
-    code = bal_store_ungroup(into, true, err);
+    code = bli_store_ungroup(into, true, err);
     if (!code)
         code = end_complete_runs(into, err);
-    bal_store_close(into);
+    bli_store_close(into);
     return code;
 }

@@ -9,14 +9,14 @@
 #include <string.h>
 
 /* A table that came later: made when it is first written to. */
-enum bal_code bal_store_create_commands(struct bal_store *store, struct bal_error *err) {
-    return bal_store_execute(store,
+enum bal_code bli_store_create_commands(struct bli_store *store, struct bal_error *err) {
+    return bli_store_execute(store,
                              "CREATE TABLE IF NOT EXISTS command(run INTEGER NOT NULL, started TEXT NOT NULL,"
                              " text TEXT NOT NULL, maker INTEGER, PRIMARY KEY(run, started, text));",
                              err);
 }
 
-enum bal_code bal_store_has_commands(struct bal_store *store, bool *has, struct bal_error *err) {
+enum bal_code bli_store_has_commands(struct bli_store *store, bool *has, struct bal_error *err) {
     sqlite3_stmt *find = NULL;
     int step = SQLITE_ERROR;
     if (sqlite3_prepare_v2(store->db, "SELECT 1 FROM sqlite_schema WHERE name = 'command'", -1, &find,
@@ -24,15 +24,15 @@ enum bal_code bal_store_has_commands(struct bal_store *store, bool *has, struct 
         step = sqlite3_step(find);
     *has = step == SQLITE_ROW;
     const enum bal_code code =
-        step == SQLITE_ROW || step == SQLITE_DONE ? BAL_OK : bal_store_fail(store, "cannot be read", err);
+        step == SQLITE_ROW || step == SQLITE_DONE ? BAL_OK : bli_store_fail(store, "cannot be read", err);
     sqlite3_finalize(find);
     return code;
 }
 
-enum bal_code bal_store_add_command(struct bal_store *store, int64_t run, const char *command,
+enum bal_code bli_store_add_command(struct bli_store *store, int64_t run, const char *command,
                                     struct bal_error *err) {
     sqlite3_stmt *add = NULL;
-    enum bal_code code = bal_store_create_commands(store, err);
+    enum bal_code code = bli_store_create_commands(store, err);
     if (code)
         return code;
     if (sqlite3_prepare_v2(store->db,
@@ -44,7 +44,7 @@ enum bal_code bal_store_add_command(struct bal_store *store, int64_t run, const 
         sqlite3_bind_int64(add, 3, store->maker);
     }
     if (!add || sqlite3_step(add) != SQLITE_DONE)
-        code = bal_store_fail(store, "cannot be written", err);
+        code = bli_store_fail(store, "cannot be written", err);
     sqlite3_finalize(add);
     return code;
 }
@@ -54,8 +54,8 @@ enum bal_code bal_store_add_command(struct bal_store *store, int64_t run, const 
 enum { TEXTS = 3 };
 
 /* Two passes over the same rows: first the size that is needed, then the copies. */
-static enum bal_code copy_commands(struct bal_store *store, sqlite3_stmt *list,
-                                   struct bal_store_command **commands, size_t *count,
+static enum bal_code copy_commands(struct bli_store *store, sqlite3_stmt *list,
+                                   struct bli_store_command **commands, size_t *count,
                                    struct bal_error *err) {
     size_t rows = 0, bytes = 0;
     int step;
@@ -63,7 +63,7 @@ static enum bal_code copy_commands(struct bal_store *store, sqlite3_stmt *list,
         for (int i = 0; i < TEXTS; i++)
             bytes += (size_t)sqlite3_column_bytes(list, i) + 1;
     if (step != SQLITE_DONE)
-        return bal_store_fail(store, "cannot be read", err);
+        return bli_store_fail(store, "cannot be read", err);
     *commands = malloc(rows * sizeof **commands + bytes + 1);
     if (!*commands)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
@@ -78,20 +78,20 @@ static enum bal_code copy_commands(struct bal_store *store, sqlite3_stmt *list,
             end = stpcpy(end, stored ? stored : "") + 1;
         }
     }
-    return *count == rows && bal_store_is_whole(store) ? BAL_OK
-                                                       : bal_store_fail(store, "cannot be read", err);
+    return *count == rows && bli_store_is_whole(store) ? BAL_OK
+                                                       : bli_store_fail(store, "cannot be read", err);
 }
 
-enum bal_code bal_store_commands(struct bal_store *store, int64_t run, struct bal_store_command **commands,
+enum bal_code bli_store_commands(struct bli_store *store, int64_t run, struct bli_store_command **commands,
                                  size_t *count, struct bal_error *err) {
     bool has = false;
     *commands = NULL;
     *count = 0;
-    enum bal_code code = bal_store_has_commands(store, &has, err);
+    enum bal_code code = bli_store_has_commands(store, &has, err);
     if (code || !has)
         return code;
     sqlite3_stmt *list = NULL;
-    code = bal_store_execute(store, "BEGIN", err);
+    code = bli_store_execute(store, "BEGIN", err);
     if (code)
         return code;
     if (sqlite3_prepare_v2(store->db,
@@ -101,10 +101,10 @@ enum bal_code bal_store_commands(struct bal_store *store, int64_t run, struct ba
         sqlite3_bind_int64(list, 1, run);
         code = copy_commands(store, list, commands, count, err);
     } else {
-        code = bal_store_fail(store, "cannot be read", err);
+        code = bli_store_fail(store, "cannot be read", err);
     }
     sqlite3_finalize(list);
-    bal_store_execute(store, "COMMIT", NULL);
+    bli_store_execute(store, "COMMIT", NULL);
     if (code) {
         free(*commands);
         *commands = NULL;

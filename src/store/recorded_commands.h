@@ -5,7 +5,7 @@
 
 #include "store/store_file.h"
 
-enum bal_code bal_store_create_commands(struct bal_store *store, struct bal_error *err);
-enum bal_code bal_store_has_commands(struct bal_store *store, bool *has, struct bal_error *err);
+enum bal_code bli_store_create_commands(struct bli_store *store, struct bal_error *err);
+enum bal_code bli_store_has_commands(struct bli_store *store, bool *has, struct bal_error *err);
 
 #endif

@@ -10,7 +10,7 @@ static enum bal_code no_memory(struct bal_error *err) {
     return bal_fail(err, BAL_E_MEMORY, "not enough memory for the trials of a cell");
 }
 
-void bal_cell_fini(struct bal_cell *cell) {
+void bli_cell_fini(struct bli_cell *cell) {
     free(cell->trial);
     free(cell->which);
     cell->trial = NULL;
@@ -21,135 +21,135 @@ void bal_cell_fini(struct bal_cell *cell) {
 /* Where a precision is wanted, the number of replications follows from the trials themselves, in the same
  * steps as when they were run: so the answer is the same however often the run was interrupted, and whatever
  * else is stored. */
-static enum bal_code load_trials(struct bal_cell *cell, struct bal_store *store, unsigned most,
+static enum bal_code load_trials(struct bli_cell *cell, struct bli_store *store, unsigned most,
                                  struct bal_error *err) {
     for (unsigned wanted = cell->c.replications;;) {
-        bal_cell_fini(cell);
+        bli_cell_fini(cell);
         cell->trial = malloc(wanted * sizeof *cell->trial);
         cell->which = malloc(wanted * sizeof *cell->which);
         if (!cell->trial || !cell->which)
             return no_memory(err);
         const enum bal_code code =
-            bal_store_get(store, cell->id, wanted, cell->trial, cell->which, &cell->count, err);
+            bli_store_get(store, cell->id, wanted, cell->trial, cell->which, &cell->count, err);
         cell->complete = !code && cell->count == wanted;
         if (!cell->complete || !(cell->c.precision > 0))
             return code;
-        struct bal_result result;
-        bal_result_of(&cell->c, cell->trial, cell->count, &result);
-        const unsigned needed = bal_replications_needed(&cell->c, &result, most);
+        struct bli_result result;
+        bli_result_of(&cell->c, cell->trial, cell->count, &result);
+        const unsigned needed = bli_replications_needed(&cell->c, &result, most);
         if (needed == wanted)
             return BAL_OK;
         wanted = needed;
     }
 }
 
-enum bal_code bal_cell_load(struct bal_cell *cell, struct bal_store *store,
-                            const struct bal_experiment *experiment, size_t point, size_t policy,
+enum bal_code bli_cell_load(struct bli_cell *cell, struct bli_store *store,
+                            const struct bli_experiment *experiment, size_t point, size_t policy,
                             struct bal_error *err) {
-    *cell = (struct bal_cell){0};
-    bal_experiment_case(experiment, point, policy, &cell->c);
-    char *identity = bal_plan_identity(&cell->c);
+    *cell = (struct bli_cell){0};
+    bli_experiment_case(experiment, point, policy, &cell->c);
+    char *identity = bli_plan_identity(&cell->c);
     if (!identity)
         return no_memory(err);
-    enum bal_code code = bal_store_cell(store, identity, false, &cell->id, err);
+    enum bal_code code = bli_store_cell(store, identity, false, &cell->id, err);
     free(identity);
     if (!code && cell->id)
-        code = load_trials(cell, store, bal_plan_most(experiment, point), err);
+        code = load_trials(cell, store, bli_plan_most(experiment, point), err);
     return code;
 }
 
-size_t bal_cell_extent(const struct bal_cell *cell) {
+size_t bli_cell_extent(const struct bli_cell *cell) {
     return cell->count ? cell->which[cell->count - 1] + 1 : 0;
 }
 
-double bal_cell_unit(const struct bal_cell *cell) {
-    return cell->c.model.clock == BAL_CLOCK_SLOTTED ? 1 : cell->c.model.size.mean;
+double bli_cell_unit(const struct bli_cell *cell) {
+    return cell->c.model.clock == BLI_CLOCK_SLOTTED ? 1 : cell->c.model.size.mean;
 }
 
-enum bal_code bal_cell_values(const struct bal_cell *cell, struct bal_store *store,
-                              struct bal_quantity quantity, double *value, struct bal_error *err) {
-    for (size_t r = 0; r < bal_cell_extent(cell); r++)
+enum bal_code bli_cell_values(const struct bli_cell *cell, struct bli_store *store,
+                              struct bli_quantity quantity, double *value, struct bal_error *err) {
+    for (size_t r = 0; r < bli_cell_extent(cell); r++)
         value[r] = NAN;
     if (quantity.quantile > 0) {
-        const struct bal_asked asked = {(enum bal_distribution)quantity.level, quantity.quantile,
-                                        bal_cell_unit(cell), cell->c.model.clock == BAL_CLOCK_SLOTTED};
-        return bal_store_quantiles(store, cell->id, (unsigned)bal_cell_extent(cell), &asked, value, err);
+        const struct bli_asked asked = {(enum bli_distribution)quantity.level, quantity.quantile,
+                                        bli_cell_unit(cell), cell->c.model.clock == BLI_CLOCK_SLOTTED};
+        return bli_store_quantiles(store, cell->id, (unsigned)bli_cell_extent(cell), &asked, value, err);
     }
     for (size_t i = 0; i < cell->count; i++)
-        value[cell->which[i]] = bal_quantity_of_trial(quantity, &cell->trial[i]);
+        value[cell->which[i]] = bli_quantity_of_trial(quantity, &cell->trial[i]);
     return BAL_OK;
 }
 
-enum bal_code bal_store_result(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                               size_t policy, struct bal_result *result, struct bal_error *err) {
-    struct bal_cell cell;
-    const enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
+enum bal_code bli_store_result(struct bli_store *store, const struct bli_experiment *experiment, size_t point,
+                               size_t policy, struct bli_result *result, struct bal_error *err) {
+    struct bli_cell cell;
+    const enum bal_code code = bli_cell_load(&cell, store, experiment, point, policy, err);
     if (!code)
-        bal_result_of(&cell.c, cell.trial, cell.count, result);
-    bal_cell_fini(&cell);
+        bli_result_of(&cell.c, cell.trial, cell.count, result);
+    bli_cell_fini(&cell);
     return code;
 }
 
 /* As it was when its precision was reached. */
-static struct bal_estimate precise_response(const struct bal_cell *cell) {
-    struct bal_result result;
-    bal_result_of(&cell->c, cell->trial, cell->count, &result);
-    return result.metric[BAL_RESPONSE_MEAN];
+static struct bli_estimate precise_response(const struct bli_cell *cell) {
+    struct bli_result result;
+    bli_result_of(&cell->c, cell->trial, cell->count, &result);
+    return result.metric[BLI_RESPONSE_MEAN];
 }
 
-enum bal_code bal_store_quantity(struct bal_store *store, const struct bal_experiment *experiment,
-                                 size_t point, size_t policy, struct bal_quantity quantity,
-                                 struct bal_estimate *estimate, struct bal_error *err) {
-    struct bal_cell cell;
-    enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
-    double *value = malloc((bal_cell_extent(&cell) + 1) * sizeof *value);
+enum bal_code bli_store_quantity(struct bli_store *store, const struct bli_experiment *experiment,
+                                 size_t point, size_t policy, struct bli_quantity quantity,
+                                 struct bli_estimate *estimate, struct bal_error *err) {
+    struct bli_cell cell;
+    enum bal_code code = bli_cell_load(&cell, store, experiment, point, policy, err);
+    double *value = malloc((bli_cell_extent(&cell) + 1) * sizeof *value);
     if (!code && !value)
         code = no_memory(err);
     if (!code)
-        code = bal_cell_values(&cell, store, quantity, value, err);
+        code = bli_cell_values(&cell, store, quantity, value, err);
     if (!code)
-        *estimate = bal_estimate_mean(value, bal_cell_extent(&cell));
-    if (!code && cell.c.precision > 0 && quantity.metric == BAL_RESPONSE_MEAN && !(quantity.quantile > 0))
+        *estimate = bli_estimate_mean(value, bli_cell_extent(&cell));
+    if (!code && cell.c.precision > 0 && quantity.metric == BLI_RESPONSE_MEAN && !(quantity.quantile > 0))
         *estimate = precise_response(&cell);
     free(value);
-    bal_cell_fini(&cell);
+    bli_cell_fini(&cell);
     return code;
 }
 
-enum bal_code bal_store_ratio(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                              size_t policy, struct bal_quantity quantity, size_t other,
-                              struct bal_quantity over, struct bal_estimate *estimate,
+enum bal_code bli_store_ratio(struct bli_store *store, const struct bli_experiment *experiment, size_t point,
+                              size_t policy, struct bli_quantity quantity, size_t other,
+                              struct bli_quantity over, struct bli_estimate *estimate,
                               struct bal_error *err) {
-    struct bal_cell above, below = {.count = 0};
-    enum bal_code code = bal_cell_load(&above, store, experiment, point, policy, err);
+    struct bli_cell above, below = {.count = 0};
+    enum bal_code code = bli_cell_load(&above, store, experiment, point, policy, err);
     if (!code)
-        code = bal_cell_load(&below, store, experiment, point, other, err);
-    const size_t tops = bal_cell_extent(&above), bottoms = bal_cell_extent(&below);
+        code = bli_cell_load(&below, store, experiment, point, other, err);
+    const size_t tops = bli_cell_extent(&above), bottoms = bli_cell_extent(&below);
     double *top = malloc((tops + 1) * sizeof *top), *bottom = malloc((bottoms + 1) * sizeof *bottom);
     if (!code && (!top || !bottom))
         code = no_memory(err);
     if (!code)
-        code = bal_cell_values(&above, store, quantity, top, err);
+        code = bli_cell_values(&above, store, quantity, top, err);
     if (!code)
-        code = bal_cell_values(&below, store, over, bottom, err);
+        code = bli_cell_values(&below, store, over, bottom, err);
     if (!code)
-        *estimate = bal_estimate_ratio(top, bottom, tops < bottoms ? tops : bottoms);
+        *estimate = bli_estimate_ratio(top, bottom, tops < bottoms ? tops : bottoms);
     free(top);
     free(bottom);
-    bal_cell_fini(&above);
-    bal_cell_fini(&below);
+    bli_cell_fini(&above);
+    bli_cell_fini(&below);
     return code;
 }
 
-enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_experiment *experiment,
-                                   size_t point, size_t policy, struct bal_histogram *response,
-                                   struct bal_histogram *waiting, double *unit, struct bal_error *err) {
-    struct bal_cell cell;
-    enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
-    *unit = bal_cell_unit(&cell);
+enum bal_code bli_store_histograms(struct bli_store *store, const struct bli_experiment *experiment,
+                                   size_t point, size_t policy, struct bli_histogram *response,
+                                   struct bli_histogram *waiting, double *unit, struct bal_error *err) {
+    struct bli_cell cell;
+    enum bal_code code = bli_cell_load(&cell, store, experiment, point, policy, err);
+    *unit = bli_cell_unit(&cell);
     if (!code && cell.count > 0)
-        code = bal_store_add_histograms(store, cell.id, (unsigned)bal_cell_extent(&cell), response, waiting,
+        code = bli_store_add_histograms(store, cell.id, (unsigned)bli_cell_extent(&cell), response, waiting,
                                         err);
-    bal_cell_fini(&cell);
+    bli_cell_fini(&cell);
     return code;
 }

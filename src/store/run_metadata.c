@@ -11,33 +11,33 @@ static const char table[] =
     "CREATE TABLE IF NOT EXISTS fact(cell INTEGER NOT NULL, replication INTEGER NOT NULL, name TEXT NOT NULL,"
     " value REAL NOT NULL, PRIMARY KEY(cell, replication, name));";
 
-static enum bal_code find_cell(struct bal_store *store, const struct bal_experiment *e, size_t point,
+static enum bal_code find_cell(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                size_t policy, bool create, int64_t *cell, struct bal_error *err) {
-    struct bal_case c;
-    bal_experiment_case(e, point, policy, &c);
-    char *identity = bal_plan_identity(&c);
+    struct bli_case c;
+    bli_experiment_case(e, point, policy, &c);
+    char *identity = bli_plan_identity(&c);
     if (!identity)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
     *cell = 0;
-    const enum bal_code code = bal_store_cell(store, identity, create, cell, err);
+    const enum bal_code code = bli_store_cell(store, identity, create, cell, err);
     free(identity);
     return code;
 }
 
-static sqlite3_stmt *prepare_for_cell(struct bal_store *store, const char *sql, int64_t cell) {
+static sqlite3_stmt *prepare_for_cell(struct bli_store *store, const char *sql, int64_t cell) {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK)
         sqlite3_bind_int64(statement, 1, cell);
     return statement;
 }
 
-enum bal_code bal_store_create_facts(struct bal_store *store, struct bal_error *err) {
-    return bal_store_execute(store, table, err);
+enum bal_code bli_store_create_facts(struct bli_store *store, struct bal_error *err) {
+    return bli_store_execute(store, table, err);
 }
 
-static enum bal_code insert_facts(struct bal_store *store, int64_t cell, unsigned replication,
-                                  const struct bal_fact *fact, size_t count, struct bal_error *err) {
-    enum bal_code code = bal_store_create_facts(store, err);
+static enum bal_code insert_facts(struct bli_store *store, int64_t cell, unsigned replication,
+                                  const struct bli_fact *fact, size_t count, struct bal_error *err) {
+    enum bal_code code = bli_store_create_facts(store, err);
     sqlite3_stmt *put =
         code ? NULL : prepare_for_cell(store, "INSERT OR REPLACE INTO fact VALUES(?1, ?2, ?3, ?4)", cell);
     bool failed = !put;
@@ -49,31 +49,31 @@ static enum bal_code insert_facts(struct bal_store *store, int64_t cell, unsigne
         sqlite3_reset(put);
     }
     if (!code && failed)
-        code = bal_store_fail(store, "a result cannot be written", err);
+        code = bli_store_fail(store, "a result cannot be written", err);
     sqlite3_finalize(put);
     return code;
 }
 
-enum bal_code bal_store_put_measured(struct bal_store *store, const struct bal_experiment *e, size_t point,
-                                     size_t policy, unsigned replication, const struct bal_trial *trial,
-                                     const struct bal_fact *fact, size_t facts, struct bal_error *err) {
+enum bal_code bli_store_put_measured(struct bli_store *store, const struct bli_experiment *e, size_t point,
+                                     size_t policy, unsigned replication, const struct bli_trial *trial,
+                                     const struct bli_fact *fact, size_t facts, struct bal_error *err) {
     int64_t cell;
     enum bal_code code = find_cell(store, e, point, policy, true, &cell, err);
     if (!code)
-        code = bal_store_group(store, err);
+        code = bli_store_group(store, err);
     if (code)
         return code;
     code = insert_facts(store, cell, replication, fact, facts, err);
     if (!code)
-        code = bal_store_put(store, cell, replication, trial, err);
+        code = bli_store_put(store, cell, replication, trial, err);
     if (code)
-        bal_store_ungroup(store, false, NULL);
+        bli_store_ungroup(store, false, NULL);
     else
-        code = bal_store_ungroup(store, true, err);
+        code = bli_store_ungroup(store, true, err);
     return code;
 }
 
-enum bal_code bal_store_read_facts(struct bal_store *store, const struct bal_experiment *e, size_t point,
+enum bal_code bli_store_read_facts(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                    size_t policy, const char *name, double *value, size_t rounds,
                                    struct bal_error *err) {
     int64_t cell;
@@ -96,16 +96,16 @@ enum bal_code bal_store_read_facts(struct bal_store *store, const struct bal_exp
     return BAL_OK;
 }
 
-enum bal_code bal_store_adopt_delays(struct bal_store *store, const struct bal_experiment *e,
+enum bal_code bli_store_adopt_delays(struct bli_store *store, const struct bli_experiment *e,
                                      struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (size_t point = 0; e->live && !code && point < e->points; point++)
         for (size_t p = 0; !code && p < e->policies; p++) {
             double delay = NAN; /* of the first block, where it is measured */
             if (e->policy[p].real)
-                code = bal_store_read_facts(store, e, point, p, "delay", &delay, 1, err);
+                code = bli_store_read_facts(store, e, point, p, "delay", &delay, 1, err);
             if (delay > 0)
-                bal_experiment_set_delay(e, point, p, delay);
+                bli_experiment_set_delay(e, point, p, delay);
         }
     return code;
 }
@@ -114,17 +114,17 @@ static void mark_replication(void *context, unsigned replication) {
     ((bool *)context)[replication] = true;
 }
 
-enum bal_code bal_store_measured(struct bal_store *store, const struct bal_experiment *e, size_t point,
+enum bal_code bli_store_measured(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                  size_t policy, bool *there, size_t rounds, struct bal_error *err) {
     int64_t cell;
     for (size_t i = 0; i < rounds; i++)
         there[i] = false;
     const enum bal_code code = find_cell(store, e, point, policy, false, &cell, err);
     return code || !cell ? code
-                         : bal_store_list(store, cell, (unsigned)rounds, false, mark_replication, there, err);
+                         : bli_store_list(store, cell, (unsigned)rounds, false, mark_replication, there, err);
 }
 
-enum bal_code bal_store_delete_cell(struct bal_store *store, const struct bal_experiment *e, size_t point,
+enum bal_code bli_store_delete_cell(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                     size_t policy, struct bal_error *err) {
     int64_t cell;
     const enum bal_code code = find_cell(store, e, point, policy, false, &cell, err);
@@ -133,5 +133,5 @@ enum bal_code bal_store_delete_cell(struct bal_store *store, const struct bal_ex
     sqlite3_stmt *remove = prepare_for_cell(store, "DELETE FROM trial WHERE cell = ?1", cell);
     const bool done = remove && sqlite3_step(remove) == SQLITE_DONE;
     sqlite3_finalize(remove);
-    return done ? BAL_OK : bal_store_fail(store, "a result cannot be forgotten", err);
+    return done ? BAL_OK : bli_store_fail(store, "a result cannot be forgotten", err);
 }

@@ -24,7 +24,7 @@ static void write_now(char text[32]) {
     strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
 }
 
-const char *bal_store_version(void) {
+const char *bli_store_version(void) {
     return *BALLAST_COMMIT ? BALLAST_VERSION "+" BALLAST_COMMIT : BALLAST_VERSION;
 }
 
@@ -59,12 +59,12 @@ struct now {
     char machine[300], time[32];
 };
 
-static void bind_all(sqlite3_stmt *statement, const struct bal_experiment *e, const struct now *now,
+static void bind_all(sqlite3_stmt *statement, const struct bli_experiment *e, const struct now *now,
                      bool work, int64_t maker) {
     sqlite3_bind_text(statement, 1, e->name, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 2, bal_mode_text(e->mode), -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, bli_mode_text(e->mode), -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 3, e->spec, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 4, bal_store_version(), -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 4, bli_store_version(), -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 5, compiler_name(), -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 6, now->machine, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 7, now->time, -1, SQLITE_STATIC);
@@ -73,7 +73,7 @@ static void bind_all(sqlite3_stmt *statement, const struct bal_experiment *e, co
 }
 
 /* Writes the number that the statement gives to *id. */
-static int step_run(struct bal_store *store, const char *sql, const struct bal_experiment *e,
+static int step_run(struct bli_store *store, const char *sql, const struct bli_experiment *e,
                     const struct now *now, bool work, int64_t *id) {
     sqlite3_stmt *statement = NULL;
     int step = SQLITE_ERROR;
@@ -88,7 +88,7 @@ static int step_run(struct bal_store *store, const char *sql, const struct bal_e
 }
 
 /* The same file in the same mode is the same run, gone on with. */
-enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work,
+enum bal_code bli_store_begin(struct bli_store *store, const struct bli_experiment *experiment, bool work,
                               int64_t *run, struct bal_error *err) {
     static const char make[] = "INSERT OR IGNORE INTO maker(version, compiler, machine) VALUES(?4, ?5, ?6)";
     static const char made[] = "SELECT id FROM maker WHERE version = ?4 AND compiler = ?5 AND machine = ?6";
@@ -107,15 +107,15 @@ enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experime
         step = step_run(store, update, experiment, &now, work, run);
     if (step == SQLITE_DONE)
         step = step_run(store, add, experiment, &now, work, run);
-    return step == SQLITE_ROW ? BAL_OK : bal_store_fail(store, "cannot be written", err);
+    return step == SQLITE_ROW ? BAL_OK : bli_store_fail(store, "cannot be written", err);
 }
 
-enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err) {
+enum bal_code bli_store_end(struct bli_store *store, int64_t run, struct bal_error *err) {
     char now[32], sql[120];
     write_now(now);
     snprintf(sql, sizeof sql, "UPDATE run SET ended = coalesce(ended, '%s') WHERE id = %lld", now,
              (long long)run);
-    return bal_store_execute(store, sql, err);
+    return bli_store_execute(store, sql, err);
 }
 
 /* Copies a text to the end of a block that is large enough. */
@@ -130,12 +130,12 @@ static const char *append_text(char **end, const unsigned char *text) {
 /* id, mode, ended, latest, then the texts. */
 enum { RUN_TEXTS = 4, RUN_COLUMNS = 13 };
 
-static void column_run(sqlite3_stmt *list, struct bal_store_run *run, char **end) {
+static void column_run(sqlite3_stmt *list, struct bli_store_run *run, char **end) {
     const char *mode = (const char *)sqlite3_column_text(list, 1);
-    *run = (struct bal_store_run){.id = sqlite3_column_int64(list, 0)};
-    for (int i = 0; i <= BAL_MODE_FULL; i++)
-        if (mode && strcmp(mode, bal_mode_text((enum bal_mode)i)) == 0)
-            run->mode = (enum bal_mode)i;
+    *run = (struct bli_store_run){.id = sqlite3_column_int64(list, 0)};
+    for (int i = 0; i <= BLI_MODE_FULL; i++)
+        if (mode && strcmp(mode, bli_mode_text((enum bli_mode)i)) == 0)
+            run->mode = (enum bli_mode)i;
     if (sqlite3_column_type(list, 2) != SQLITE_NULL)
         run->ended = append_text(end, sqlite3_column_text(list, 2));
     if (sqlite3_column_type(list, 3) != SQLITE_NULL)
@@ -148,18 +148,18 @@ static void column_run(sqlite3_stmt *list, struct bal_store_run *run, char **end
 }
 
 /* Two passes over the same state of the file: first the size that is needed, then the copies. */
-static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, struct bal_store_run **runs,
+static enum bal_code copy_runs(struct bli_store *store, sqlite3_stmt *list, struct bli_store_run **runs,
                                size_t *count, struct bal_error *err) {
     size_t rows = 0, bytes = 0;
     int step;
     for (; (step = sqlite3_step(list)) == SQLITE_ROW; rows++) {
         for (int i = 1; i < RUN_COLUMNS; i++)
             bytes += (size_t)sqlite3_column_bytes(list, i) + 1;
-        if (!bal_store_is_whole(store))
+        if (!bli_store_is_whole(store))
             break;
     }
     if (step != SQLITE_DONE)
-        return bal_store_fail(store, "cannot be read", err);
+        return bli_store_fail(store, "cannot be read", err);
     *runs = malloc(rows * sizeof **runs + bytes + 1);
     if (!*runs)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
@@ -167,15 +167,15 @@ static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, stru
     char *end = (char *)(*runs + rows);
     for (*count = 0; *count < rows; (*count)++) {
         if (sqlite3_step(list) != SQLITE_ROW)
-            return bal_store_fail(store, "cannot be read", err);
+            return bli_store_fail(store, "cannot be read", err);
         column_run(list, &(*runs)[*count], &end);
-        if (!bal_store_is_whole(store))
-            return bal_store_fail(store, "cannot be read", err);
+        if (!bli_store_is_whole(store))
+            return bli_store_fail(store, "cannot be read", err);
     }
     return BAL_OK;
 }
 
-enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **runs, size_t *count,
+enum bal_code bli_store_runs(struct bli_store *store, struct bli_store_run **runs, size_t *count,
                              struct bal_error *err) {
     static const char with_makers[] =
         "SELECT run.id, mode, ended, latest, name, spec, run.version, run.compiler, run.machine, started,"
@@ -187,15 +187,15 @@ enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **run
     sqlite3_stmt *list = NULL;
     *runs = NULL;
     *count = 0;
-    enum bal_code code = bal_store_execute(store, "BEGIN", err);
+    enum bal_code code = bli_store_execute(store, "BEGIN", err);
     if (code)
         return code;
     if (sqlite3_prepare_v2(store->db, store->makers ? with_makers : without, -1, &list, NULL) == SQLITE_OK)
         code = copy_runs(store, list, runs, count, err);
     else
-        code = bal_store_fail(store, "cannot be read", err);
+        code = bli_store_fail(store, "cannot be read", err);
     sqlite3_finalize(list);
-    bal_store_execute(store, "COMMIT", NULL);
+    bli_store_execute(store, "COMMIT", NULL);
     if (code) {
         free(*runs);
         *runs = NULL;
@@ -204,48 +204,48 @@ enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **run
     return code;
 }
 
-enum bal_code bal_store_run_experiment(const struct bal_store_run *run, struct bal_experiment **experiment,
+enum bal_code bli_store_run_experiment(const struct bli_store_run *run, struct bli_experiment **experiment,
                                        struct bal_error *err) {
     char name[300];
     snprintf(name, sizeof name, "%s.yaml", run->name);
-    return bal_experiment_parse(run->spec, strlen(run->spec), name, run->mode, experiment, err);
+    return bli_experiment_parse(run->spec, strlen(run->spec), name, run->mode, experiment, err);
 }
 
 /* ---- makers ---- */
 
 /* Adds the trials of a cell to those of their makers. Each row: number of the maker, trials. */
-static int count_makers(struct bal_store *store, sqlite3_stmt *count, struct bal_makers *makers) {
+static int count_makers(struct bli_store *store, sqlite3_stmt *count, struct bli_makers *makers) {
     int step;
-    while ((step = sqlite3_step(count)) == SQLITE_ROW && bal_store_is_whole(store)) {
+    while ((step = sqlite3_step(count)) == SQLITE_ROW && bli_store_is_whole(store)) {
         const int64_t id = sqlite3_column_int64(count, 0); /* 0: not known */
         const size_t trials = (size_t)sqlite3_column_int64(count, 1);
         size_t i = 0;
         while (i < makers->count && makers->maker[i].id != id)
             i++;
-        if (i == BAL_MAKERS_MAX) {
+        if (i == BLI_MAKERS_MAX) {
             makers->others += trials;
             continue;
         }
         if (i == makers->count)
-            makers->maker[makers->count++] = (struct bal_maker){.id = id};
+            makers->maker[makers->count++] = (struct bli_maker){.id = id};
         makers->maker[i].trials += trials;
     }
     return step;
 }
 
-static enum bal_code add_cell(struct bal_store *store, sqlite3_stmt *count,
-                              const struct bal_experiment *experiment, size_t point, size_t policy,
-                              struct bal_makers *makers, struct bal_error *err) {
-    struct bal_cell cell;
-    enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
+static enum bal_code add_cell(struct bli_store *store, sqlite3_stmt *count,
+                              const struct bli_experiment *experiment, size_t point, size_t policy,
+                              struct bli_makers *makers, struct bal_error *err) {
+    struct bli_cell cell;
+    enum bal_code code = bli_cell_load(&cell, store, experiment, point, policy, err);
     if (!code && cell.id) {
         sqlite3_bind_int64(count, 1, cell.id);
-        sqlite3_bind_int64(count, 2, (int64_t)bal_cell_extent(&cell));
+        sqlite3_bind_int64(count, 2, (int64_t)bli_cell_extent(&cell));
         if (count_makers(store, count, makers) != SQLITE_DONE)
-            code = bal_store_fail(store, "cannot be read", err);
+            code = bli_store_fail(store, "cannot be read", err);
         sqlite3_reset(count);
     }
-    bal_cell_fini(&cell);
+    bli_cell_fini(&cell);
     return code;
 }
 
@@ -254,12 +254,12 @@ static void copy_text(sqlite3_stmt *statement, int column, char *text, size_t si
     snprintf(text, size, "%s", stored ? stored : "");
 }
 
-static enum bal_code name_makers(struct bal_store *store, struct bal_makers *makers, struct bal_error *err) {
+static enum bal_code name_makers(struct bli_store *store, struct bli_makers *makers, struct bal_error *err) {
     sqlite3_stmt *get = NULL;
     bool good = sqlite3_prepare_v2(store->db, "SELECT version, compiler, machine FROM maker WHERE id = ?1",
                                    -1, &get, NULL) == SQLITE_OK;
     for (size_t i = 0; good && i < makers->count; i++) {
-        struct bal_maker *maker = &makers->maker[i];
+        struct bli_maker *maker = &makers->maker[i];
         if (maker->id == 0)
             continue;
         sqlite3_bind_int64(get, 1, maker->id);
@@ -269,17 +269,17 @@ static enum bal_code name_makers(struct bal_store *store, struct bal_makers *mak
             copy_text(get, 1, maker->compiler, sizeof maker->compiler);
             copy_text(get, 2, maker->machine, sizeof maker->machine);
         }
-        good = (step == SQLITE_ROW || step == SQLITE_DONE) && bal_store_is_whole(store);
+        good = (step == SQLITE_ROW || step == SQLITE_DONE) && bli_store_is_whole(store);
         sqlite3_reset(get);
     }
-    const enum bal_code code = good ? BAL_OK : bal_store_fail(store, "cannot be read", err);
+    const enum bal_code code = good ? BAL_OK : bli_store_fail(store, "cannot be read", err);
     sqlite3_finalize(get);
     return code;
 }
 
-enum bal_code bal_store_makers(struct bal_store *store, const struct bal_experiment *experiment,
-                               struct bal_makers *makers, struct bal_error *err) {
-    *makers = (struct bal_makers){0};
+enum bal_code bli_store_makers(struct bli_store *store, const struct bli_experiment *experiment,
+                               struct bli_makers *makers, struct bal_error *err) {
+    *makers = (struct bli_makers){0};
     if (!store->makers)
         return BAL_OK;
     sqlite3_stmt *count = NULL;
@@ -288,7 +288,7 @@ enum bal_code bal_store_makers(struct bal_store *store, const struct bal_experim
                            "SELECT coalesce(maker, 0), count(*) FROM trial"
                            " WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1 GROUP BY 1",
                            -1, &count, NULL) != SQLITE_OK)
-        code = bal_store_fail(store, "cannot be read", err);
+        code = bli_store_fail(store, "cannot be read", err);
     for (size_t i = 0; !code && i < experiment->points * experiment->policies; i++)
         code = add_cell(store, count, experiment, i / experiment->policies, i % experiment->policies, makers,
                         err);

@@ -5,7 +5,7 @@
 #include <endian.h>
 #include <string.h>
 
-void bal_pack_doubles(const double *value, size_t count, uint8_t *bytes) {
+void bli_pack_doubles(const double *value, size_t count, uint8_t *bytes) {
     for (size_t i = 0; i < count; i++) {
         uint64_t word;
         memcpy(&word, &value[i], sizeof word);
@@ -14,7 +14,7 @@ void bal_pack_doubles(const double *value, size_t count, uint8_t *bytes) {
     }
 }
 
-void bal_unpack_doubles(const uint8_t *bytes, size_t count, double *value) {
+void bli_unpack_doubles(const uint8_t *bytes, size_t count, double *value) {
     for (size_t i = 0; i < count; i++) {
         uint64_t word;
         memcpy(&word, bytes + i * sizeof word, sizeof word);
@@ -41,10 +41,10 @@ static const uint8_t *get_varint(const uint8_t *bytes, const uint8_t *end, uint6
     return NULL;
 }
 
-size_t bal_pack_histogram(const struct bal_histogram *histogram, uint8_t *bytes) {
+size_t bli_pack_histogram(const struct bli_histogram *histogram, uint8_t *bytes) {
     uint8_t *at = bytes;
     unsigned next = 0;
-    for (unsigned bin = 0; bin < BAL_HISTOGRAM_BINS; bin++)
+    for (unsigned bin = 0; bin < BLI_HISTOGRAM_BINS; bin++)
         if (histogram->count[bin]) {
             at = put_varint(at, bin - next);
             at = put_varint(at, histogram->count[bin]);
@@ -53,7 +53,7 @@ size_t bal_pack_histogram(const struct bal_histogram *histogram, uint8_t *bytes)
     return (size_t)(at - bytes);
 }
 
-bool bal_unpack_histogram(const uint8_t *bytes, size_t size, struct bal_histogram *into) {
+bool bli_unpack_histogram(const uint8_t *bytes, size_t size, struct bli_histogram *into) {
     const uint8_t *end = bytes + size;
     uint64_t bin = 0;
     while (bytes < end) {
@@ -61,7 +61,7 @@ bool bal_unpack_histogram(const uint8_t *bytes, size_t size, struct bal_histogra
         bytes = get_varint(bytes, end, &skipped);
         if (bytes)
             bytes = get_varint(bytes, end, &count);
-        if (!bytes || skipped >= BAL_HISTOGRAM_BINS - bin)
+        if (!bytes || skipped >= BLI_HISTOGRAM_BINS - bin)
             return false;
         bin += skipped;
         into->count[bin++] += count;
@@ -80,26 +80,26 @@ static uint64_t get_word(const uint8_t *bytes) {
     return le64toh(word);
 }
 
-size_t bal_pack_histograms(const struct bal_trial *trial, unsigned first, uint8_t *bytes) {
-    uint8_t *at = bytes + 8 * (BAL_DISTRIBUTIONS - first);
-    for (unsigned d = first; d < BAL_DISTRIBUTIONS; d++) {
-        const size_t size = trial->histogram[d] ? bal_pack_histogram(trial->histogram[d], at) : 0;
+size_t bli_pack_histograms(const struct bli_trial *trial, unsigned first, uint8_t *bytes) {
+    uint8_t *at = bytes + 8 * (BLI_DISTRIBUTIONS - first);
+    for (unsigned d = first; d < BLI_DISTRIBUTIONS; d++) {
+        const size_t size = trial->histogram[d] ? bli_pack_histogram(trial->histogram[d], at) : 0;
         put_word(bytes + 8 * (d - first), size);
         at += size;
     }
     return (size_t)(at - bytes);
 }
 
-bool bal_unpack_histograms(const uint8_t *bytes, size_t size, unsigned first, struct bal_trial *trial) {
-    const uint8_t *at = bytes + 8 * (BAL_DISTRIBUTIONS - first);
+bool bli_unpack_histograms(const uint8_t *bytes, size_t size, unsigned first, struct bli_trial *trial) {
+    const uint8_t *at = bytes + 8 * (BLI_DISTRIBUTIONS - first);
     if (size < (size_t)(at - bytes))
         return false;
     size -= (size_t)(at - bytes);
-    for (unsigned d = first; d < BAL_DISTRIBUTIONS; d++) {
+    for (unsigned d = first; d < BLI_DISTRIBUTIONS; d++) {
         const uint64_t length = get_word(bytes + 8 * (d - first));
         if (length > size)
             return false;
-        if (trial->histogram[d] && !bal_unpack_histogram(at, (size_t)length, trial->histogram[d]))
+        if (trial->histogram[d] && !bli_unpack_histogram(at, (size_t)length, trial->histogram[d]))
             return false;
         at += length;
         size -= (size_t)length;
@@ -108,41 +108,41 @@ bool bal_unpack_histograms(const uint8_t *bytes, size_t size, unsigned first, st
 }
 
 /* metrics, tail, quarters, warm-up, seconds; jobs, events, engine; the histograms. */
-enum { DOUBLES = BAL_METRIC_COUNT + BAL_TAIL_LEVELS + 4 + 2, WORDS = 3, HEAD = 8 * (DOUBLES + WORDS) };
+enum { DOUBLES = BLI_METRIC_COUNT + BLI_TAIL_LEVELS + 4 + 2, WORDS = 3, HEAD = 8 * (DOUBLES + WORDS) };
 
-size_t bal_pack_trial(const struct bal_trial *trial, uint8_t *bytes) {
+size_t bli_pack_trial(const struct bli_trial *trial, uint8_t *bytes) {
     uint8_t *at = bytes;
-    bal_pack_doubles(trial->metric, BAL_METRIC_COUNT, at);
-    at += 8 * BAL_METRIC_COUNT;
-    bal_pack_doubles(trial->tail, BAL_TAIL_LEVELS, at);
-    at += 8 * BAL_TAIL_LEVELS;
-    bal_pack_doubles(trial->quarter, 4, at);
+    bli_pack_doubles(trial->metric, BLI_METRIC_COUNT, at);
+    at += 8 * BLI_METRIC_COUNT;
+    bli_pack_doubles(trial->tail, BLI_TAIL_LEVELS, at);
+    at += 8 * BLI_TAIL_LEVELS;
+    bli_pack_doubles(trial->quarter, 4, at);
     at += 8 * 4;
-    bal_pack_doubles(&trial->warmup, 1, at);
-    bal_pack_doubles(&trial->seconds, 1, at + 8);
+    bli_pack_doubles(&trial->warmup, 1, at);
+    bli_pack_doubles(&trial->seconds, 1, at + 8);
     put_word(at + 16, trial->jobs);
     put_word(at + 24, trial->events);
     put_word(at + 32, trial->engine);
-    return HEAD + bal_pack_histograms(trial, 0, bytes + HEAD);
+    return HEAD + bli_pack_histograms(trial, 0, bytes + HEAD);
 }
 
-bool bal_unpack_trial(const uint8_t *bytes, size_t size, struct bal_trial *trial) {
+bool bli_unpack_trial(const uint8_t *bytes, size_t size, struct bli_trial *trial) {
     if (size < HEAD)
         return false;
     const uint8_t *at = bytes;
-    bal_unpack_doubles(at, BAL_METRIC_COUNT, trial->metric);
-    at += 8 * BAL_METRIC_COUNT;
-    bal_unpack_doubles(at, BAL_TAIL_LEVELS, trial->tail);
-    at += 8 * BAL_TAIL_LEVELS;
-    bal_unpack_doubles(at, 4, trial->quarter);
+    bli_unpack_doubles(at, BLI_METRIC_COUNT, trial->metric);
+    at += 8 * BLI_METRIC_COUNT;
+    bli_unpack_doubles(at, BLI_TAIL_LEVELS, trial->tail);
+    at += 8 * BLI_TAIL_LEVELS;
+    bli_unpack_doubles(at, 4, trial->quarter);
     at += 8 * 4;
-    bal_unpack_doubles(at, 1, &trial->warmup);
-    bal_unpack_doubles(at + 8, 1, &trial->seconds);
+    bli_unpack_doubles(at, 1, &trial->warmup);
+    bli_unpack_doubles(at + 8, 1, &trial->seconds);
     trial->jobs = get_word(at + 16);
     trial->events = get_word(at + 24);
     const uint64_t engine = get_word(at + 32);
-    if (engine >= BAL_ENGINE_COUNT)
+    if (engine >= BLI_ENGINE_COUNT)
         return false;
-    trial->engine = (enum bal_engine)engine;
-    return bal_unpack_histograms(bytes + HEAD, size - HEAD, 0, trial);
+    trial->engine = (enum bli_engine)engine;
+    return bli_unpack_histograms(bytes + HEAD, size - HEAD, 0, trial);
 }

@@ -67,7 +67,7 @@ static const char *const older_text[STATEMENTS] = {
                        " WHERE cell = ?1 AND replication BETWEEN 0 AND ?2 - 1 ORDER BY replication",
 };
 
-enum bal_code bal_store_fail(struct bal_store *store, const char *what, struct bal_error *err) {
+enum bal_code bli_store_fail(struct bli_store *store, const char *what, struct bal_error *err) {
     const int code = sqlite3_errcode(store->db) & 0xff;
     const int system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? sqlite3_system_errno(store->db) : 0;
     if (code == SQLITE_NOMEM || sqlite3_extended_errcode(store->db) == SQLITE_IOERR_NOMEM || system == ENOMEM)
@@ -82,19 +82,19 @@ enum bal_code bal_store_fail(struct bal_store *store, const char *what, struct b
                     system ? ": " : "", system ? strerror(system) : "");
 }
 
-bool bal_store_is_whole(const struct bal_store *store) {
+bool bli_store_is_whole(const struct bli_store *store) {
     return (sqlite3_errcode(store->db) & 0xff) != SQLITE_NOMEM;
 }
 
 /* How the reading of rows ended, from the result of step. */
-static enum bal_code end_of_rows(struct bal_store *store, int step, struct bal_error *err) {
-    return step == SQLITE_DONE ? BAL_OK : bal_store_fail(store, "cannot be read", err);
+static enum bal_code end_of_rows(struct bli_store *store, int step, struct bal_error *err) {
+    return step == SQLITE_DONE ? BAL_OK : bli_store_fail(store, "cannot be read", err);
 }
 
-enum bal_code bal_store_execute(struct bal_store *store, const char *sql, struct bal_error *err) {
+enum bal_code bli_store_execute(struct bli_store *store, const char *sql, struct bal_error *err) {
     return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK
                ? BAL_OK
-               : bal_store_fail(store, "cannot be written", err);
+               : bli_store_fail(store, "cannot be written", err);
 }
 
 /* ---- opening ---- */
@@ -150,7 +150,7 @@ static bool has_name(int file, const char *path) {
 
 /* Opens the file itself, to look at its header and to hold the lock. Only the holder of the lock owns the
  * file and may remove it again. */
-static enum bal_code lock_file(struct bal_store *store, struct bal_error *err) {
+static enum bal_code lock_file(struct bli_store *store, struct bal_error *err) {
     for (int i = 0; i < LOCK_TRIES; i++) {
         bool made = false;
         store->lock = open_or_make(store->path, &made);
@@ -188,13 +188,13 @@ static enum bal_code check_file(const char *path, struct bal_error *err) {
     return code;
 }
 
-static enum bal_code query_number(struct bal_store *store, const char *sql, int64_t *number,
+static enum bal_code query_number(struct bli_store *store, const char *sql, int64_t *number,
                                   struct bal_error *err) {
     sqlite3_stmt *statement = NULL;
     enum bal_code code = BAL_OK;
     if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) != SQLITE_OK ||
         sqlite3_step(statement) != SQLITE_ROW)
-        code = bal_store_fail(store, "cannot be read", err);
+        code = bli_store_fail(store, "cannot be read", err);
     else
         *number = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
@@ -202,45 +202,45 @@ static enum bal_code query_number(struct bal_store *store, const char *sql, int6
 }
 
 /* All in one transaction and before WAL is switched on, so that the header is right from the start. */
-static enum bal_code create_tables(struct bal_store *store, struct bal_error *err) {
+static enum bal_code create_tables(struct bli_store *store, struct bal_error *err) {
     char mark[100];
     snprintf(mark, sizeof mark, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION,
              VERSION);
-    enum bal_code code = bal_store_execute(store, "PRAGMA page_size = 8192; BEGIN EXCLUSIVE;", err);
+    enum bal_code code = bli_store_execute(store, "PRAGMA page_size = 8192; BEGIN EXCLUSIVE;", err);
     if (!code)
-        code = bal_store_execute(store, mark, err);
+        code = bli_store_execute(store, mark, err);
     if (!code)
-        code = bal_store_execute(store, schema, err);
-    return code ? code : bal_store_execute(store, "COMMIT;", err);
+        code = bli_store_execute(store, schema, err);
+    return code ? code : bli_store_execute(store, "COMMIT;", err);
 }
 
-static enum bal_code add_metrics(struct bal_store *store, struct bal_error *err) {
+static enum bal_code add_metrics(struct bli_store *store, struct bal_error *err) {
     sqlite3_stmt *statement = NULL;
-    enum bal_code code = bal_store_execute(store, "BEGIN IMMEDIATE;", err);
+    enum bal_code code = bli_store_execute(store, "BEGIN IMMEDIATE;", err);
     if (code)
         return code;
     bool failed = sqlite3_prepare_v2(store->db, "INSERT INTO metric(place, name) VALUES(?1, ?2)", -1,
                                      &statement, NULL) != SQLITE_OK;
-    for (int m = 0; !failed && m < BAL_METRIC_COUNT && store->places < BAL_STORE_METRICS; m++) {
+    for (int m = 0; !failed && m < BLI_METRIC_COUNT && store->places < BLI_STORE_METRICS; m++) {
         if (store->place[m] >= 0)
             continue;
         sqlite3_bind_int(statement, 1, store->places);
-        sqlite3_bind_text(statement, 2, bal_metric_table[m].name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 2, bli_metric_table[m].name, -1, SQLITE_STATIC);
         failed = sqlite3_step(statement) != SQLITE_DONE;
         sqlite3_reset(statement);
         store->place[m] = store->places;
         store->metric[store->places++] = m;
     }
     if (failed)
-        code = bal_store_fail(store, "cannot be written", err);
+        code = bli_store_fail(store, "cannot be written", err);
     sqlite3_finalize(statement);
-    return code ? code : bal_store_execute(store, "COMMIT;", err);
+    return code ? code : bli_store_execute(store, "COMMIT;", err);
 }
 
 /* Who made which trials, and who ran an experiment last. Versions that do not know of it read and write the
  * file all the same; of their trials the maker is not known. */
-static enum bal_code add_makers(struct bal_store *store, struct bal_error *err) {
-    const enum bal_code code = bal_store_execute(
+static enum bal_code add_makers(struct bli_store *store, struct bal_error *err) {
+    const enum bal_code code = bli_store_execute(
         store,
         "BEGIN IMMEDIATE;"
         "CREATE TABLE maker(id INTEGER PRIMARY KEY, version TEXT NOT NULL, compiler TEXT NOT NULL,"
@@ -254,7 +254,7 @@ static enum bal_code add_makers(struct bal_store *store, struct bal_error *err) 
     return code;
 }
 
-static enum bal_code find_makers(struct bal_store *store, struct bal_error *err) {
+static enum bal_code find_makers(struct bli_store *store, struct bal_error *err) {
     int64_t tables = 0;
     const enum bal_code code =
         query_number(store, "SELECT count(*) FROM sqlite_schema WHERE name = 'maker'", &tables, err);
@@ -263,13 +263,13 @@ static enum bal_code find_makers(struct bal_store *store, struct bal_error *err)
 }
 
 /* The distributions of classes and of the load. Versions that do not know of them leave the column empty. */
-static enum bal_code add_others(struct bal_store *store, struct bal_error *err) {
-    const enum bal_code code = bal_store_execute(store, "ALTER TABLE trial ADD COLUMN others BLOB;", err);
+static enum bal_code add_others(struct bli_store *store, struct bal_error *err) {
+    const enum bal_code code = bli_store_execute(store, "ALTER TABLE trial ADD COLUMN others BLOB;", err);
     store->others = !code;
     return code;
 }
 
-static enum bal_code find_others(struct bal_store *store, struct bal_error *err) {
+static enum bal_code find_others(struct bli_store *store, struct bal_error *err) {
     int64_t columns = 0;
     const enum bal_code code = query_number(
         store, "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'others'", &columns, err);
@@ -278,53 +278,53 @@ static enum bal_code find_others(struct bal_store *store, struct bal_error *err)
 }
 
 /* Metrics are known by name: a file may have been written by a version with others, or in another order. */
-static enum bal_code read_metrics(struct bal_store *store, struct bal_error *err) {
+static enum bal_code read_metrics(struct bli_store *store, struct bal_error *err) {
     sqlite3_stmt *statement = NULL;
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+    for (int m = 0; m < BLI_METRIC_COUNT; m++)
         store->place[m] = -1;
     int step = SQLITE_ERROR;
     if (sqlite3_prepare_v2(store->db, "SELECT place, name FROM metric ORDER BY place", -1, &statement,
                            NULL) == SQLITE_OK)
-        while ((step = sqlite3_step(statement)) == SQLITE_ROW && store->places < BAL_STORE_METRICS) {
+        while ((step = sqlite3_step(statement)) == SQLITE_ROW && store->places < BLI_STORE_METRICS) {
             const char *name = (const char *)sqlite3_column_text(statement, 1);
-            const int metric = name ? (int)bal_metric_find(name) : BAL_METRIC_COUNT;
-            if (sqlite3_column_int(statement, 0) != store->places || !bal_store_is_whole(store))
+            const int metric = name ? (int)bli_metric_find(name) : BLI_METRIC_COUNT;
+            if (sqlite3_column_int(statement, 0) != store->places || !bli_store_is_whole(store))
                 break;
-            if (metric < BAL_METRIC_COUNT)
+            if (metric < BLI_METRIC_COUNT)
                 store->place[metric] = store->places;
             store->metric[store->places++] = metric;
         }
     const enum bal_code code =
-        step == SQLITE_ROW && bal_store_is_whole(store)
+        step == SQLITE_ROW && bli_store_is_whole(store)
             ? bal_fail(err, BAL_E_FORMAT, "%s: its list of metrics is damaged", store->path)
             : end_of_rows(store, step, err);
     sqlite3_finalize(statement);
     return code;
 }
 
-static enum bal_code prepare_statements(struct bal_store *store, struct bal_error *err) {
+static enum bal_code prepare_statements(struct bli_store *store, struct bal_error *err) {
     for (int i = 0; i < STATEMENTS; i++)
         if ((i != PUT_TRIAL || store->lock >= 0) &&
             sqlite3_prepare_v3(store->db, store->others || !older_text[i] ? statement_text[i] : older_text[i],
                                -1, SQLITE_PREPARE_PERSISTENT, &store->statement[i], NULL) != SQLITE_OK)
-            return bal_store_fail(store, "cannot be used", err);
+            return bli_store_fail(store, "cannot be used", err);
     return BAL_OK;
 }
 
-static enum bal_code open_writing(struct bal_store *store, struct bal_error *err) {
+static enum bal_code open_writing(struct bli_store *store, struct bal_error *err) {
     enum bal_code code = lock_file(store, err);
     if (code)
         return code;
     if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL) !=
         SQLITE_OK)
-        return bal_store_fail(store, "cannot be opened", err);
+        return bli_store_fail(store, "cannot be opened", err);
     sqlite3_busy_timeout(store->db, LOCK_WAIT);
     int64_t tables = 0;
     code = query_number(store, "SELECT count(*) FROM sqlite_schema", &tables, err);
     if (!code && tables == 0)
         code = create_tables(store, err);
     if (!code)
-        code = bal_store_execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", err);
+        code = bli_store_execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", err);
     if (!code)
         code = find_makers(store, err);
     if (!code && !store->makers)
@@ -367,14 +367,14 @@ static char *path_as_uri(const char *path, const char *query) {
     return uri;
 }
 
-static enum bal_code open_with(struct bal_store *store, const char *name, int flags, struct bal_error *err) {
+static enum bal_code open_with(struct bli_store *store, const char *name, int flags, struct bal_error *err) {
     sqlite3_close(store->db);
     store->db = NULL;
     store->places = 0;
     if (sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_FULLMUTEX, NULL) != SQLITE_OK)
-        return bal_store_fail(store, "cannot be opened", err);
+        return bli_store_fail(store, "cannot be opened", err);
     sqlite3_busy_timeout(store->db, LOCK_WAIT);
-    enum bal_code code = bal_store_execute(store, "PRAGMA query_only = ON;", err);
+    enum bal_code code = bli_store_execute(store, "PRAGMA query_only = ON;", err);
     if (!code)
         code = find_makers(store, err);
     if (!code)
@@ -383,7 +383,7 @@ static enum bal_code open_with(struct bal_store *store, const char *name, int fl
 }
 
 /* There is no writer, and the log is empty: the file can be read directly. */
-static enum bal_code open_immutable(struct bal_store *store, struct bal_error *err) {
+static enum bal_code open_immutable(struct bli_store *store, struct bal_error *err) {
     char *uri = path_as_uri(store->path, "?immutable=1");
     if (!uri)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to open it", store->path);
@@ -395,7 +395,7 @@ static enum bal_code open_immutable(struct bal_store *store, struct bal_error *e
 /* A reader makes the files that go with WAL if they are not there. It is opened for writing although it does
  * not write: only then the last one removes them again. If they cannot be made (no permission, a full disk),
  * it reads without them. */
-static enum bal_code open_reading(struct bal_store *store, struct bal_error *err) {
+static enum bal_code open_reading(struct bli_store *store, struct bal_error *err) {
     enum bal_code code = check_file(store->path, err);
     if (code)
         return code;
@@ -413,7 +413,7 @@ static enum bal_code open_reading(struct bal_store *store, struct bal_error *err
 
 /* The lock is given up last: until then the file is ours to remove. And closing a file gives up every lock of
  * the process on it, SQLite's too. */
-static void close_store(struct bal_store *store, bool remove) {
+static void close_store(struct bli_store *store, bool remove) {
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(store->statement[i]);
     sqlite3_close(store->db);
@@ -425,15 +425,15 @@ static void close_store(struct bal_store *store, bool remove) {
     free(store);
 }
 
-enum bal_code bal_store_open(const char *path, enum bal_store_access access, struct bal_store **store,
+enum bal_code bli_store_open(const char *path, enum bli_store_access access, struct bli_store **store,
                              struct bal_error *err) {
-    struct bal_store *result = calloc(1, sizeof *result);
+    struct bli_store *result = calloc(1, sizeof *result);
     if (!result || !(result->path = strdup(path))) {
         free(result);
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory to open it", path);
     }
     result->lock = -1;
-    enum bal_code code = access == BAL_STORE_WRITE ? open_writing(result, err) : open_reading(result, err);
+    enum bal_code code = access == BLI_STORE_WRITE ? open_writing(result, err) : open_reading(result, err);
     if (!code)
         code = prepare_statements(result, err);
     if (code) {
@@ -444,18 +444,18 @@ enum bal_code bal_store_open(const char *path, enum bal_store_access access, str
     return BAL_OK;
 }
 
-void bal_store_close(struct bal_store *store) {
+void bli_store_close(struct bli_store *store) {
     if (store)
         close_store(store, false);
 }
 
-void bal_store_abandon(struct bal_store *store) {
+void bli_store_abandon(struct bli_store *store) {
     close_store(store, store->created);
 }
 
 /* ---- cells and trials ---- */
 
-enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool create, int64_t *cell,
+enum bal_code bli_store_cell(struct bli_store *store, const char *identity, bool create, int64_t *cell,
                              struct bal_error *err) {
     *cell = 0;
     sqlite3_stmt *find = store->statement[FIND_CELL], *add = store->statement[ADD_CELL];
@@ -464,7 +464,7 @@ enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool
     if (found == SQLITE_ROW)
         *cell = sqlite3_column_int64(find, 0);
     enum bal_code code =
-        found == SQLITE_ROW || found == SQLITE_DONE ? BAL_OK : bal_store_fail(store, "cannot be read", err);
+        found == SQLITE_ROW || found == SQLITE_DONE ? BAL_OK : bli_store_fail(store, "cannot be read", err);
     sqlite3_reset(find);
     if (code || *cell || !create)
         return code;
@@ -472,17 +472,17 @@ enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool
     if (sqlite3_step(add) == SQLITE_DONE)
         *cell = sqlite3_last_insert_rowid(store->db);
     else
-        code = bal_store_fail(store, "cannot be written", err);
+        code = bli_store_fail(store, "cannot be written", err);
     sqlite3_reset(add);
     return code;
 }
 
-enum bal_code bal_store_group(struct bal_store *store, struct bal_error *err) {
-    return bal_store_execute(store, "BEGIN IMMEDIATE", err);
+enum bal_code bli_store_group(struct bli_store *store, struct bal_error *err) {
+    return bli_store_execute(store, "BEGIN IMMEDIATE", err);
 }
 
-enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_error *err) {
-    return bal_store_execute(store, keep ? "COMMIT" : "ROLLBACK", err);
+enum bal_code bli_store_ungroup(struct bli_store *store, bool keep, struct bal_error *err) {
+    return bli_store_execute(store, keep ? "COMMIT" : "ROLLBACK", err);
 }
 
 /* Marks a metric that the writer did not know: a NaN that no computation makes. */
@@ -493,9 +493,9 @@ static double missing_value(void) {
     return value;
 }
 
-void bal_store_mark_missing(uint8_t *bytes) {
+void bli_store_mark_missing(uint8_t *bytes) {
     const double mark = missing_value();
-    bal_pack_doubles(&mark, 1, bytes);
+    bli_pack_doubles(&mark, 1, bytes);
 }
 
 static bool is_missing(double value) {
@@ -506,18 +506,18 @@ static bool is_missing(double value) {
 /* Is a trial complete without it? Versions that did not know the metrics of stealing could not steal; and
  * without the drift there is still MSER-5 to judge by. */
 static bool may_be_missing(int metric) {
-    return metric >= BAL_STEALING_REQUESTS || metric == BAL_DRIFT;
+    return metric >= BLI_STEALING_REQUESTS || metric == BLI_DRIFT;
 }
 
 /* Reads the list of metrics in a column; false when one of ours is not in it that should be. */
-static bool column_metrics(const struct bal_store *store, sqlite3_stmt *statement, int column,
+static bool column_metrics(const struct bli_store *store, sqlite3_stmt *statement, int column,
                            double *metric) {
     const uint8_t *bytes = sqlite3_column_blob(statement, column);
     const int count = sqlite3_column_bytes(statement, column) / 8;
-    for (int m = 0; m < BAL_METRIC_COUNT; m++) {
+    for (int m = 0; m < BLI_METRIC_COUNT; m++) {
         metric[m] = missing_value();
         if (store->place[m] >= 0 && store->place[m] < count)
-            bal_unpack_doubles(bytes + 8 * store->place[m], 1, &metric[m]);
+            bli_unpack_doubles(bytes + 8 * store->place[m], 1, &metric[m]);
         if (!is_missing(metric[m]))
             continue;
         if (!may_be_missing(m))
@@ -527,7 +527,7 @@ static bool column_metrics(const struct bal_store *store, sqlite3_stmt *statemen
     return true;
 }
 
-enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit, bool distributions,
+enum bal_code bli_store_list(struct bli_store *store, int64_t cell, unsigned limit, bool distributions,
                              void (*found)(void *context, unsigned replication), void *context,
                              struct bal_error *err) {
     sqlite3_stmt *list = store->statement[LIST_TRIALS];
@@ -535,10 +535,10 @@ enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned lim
     sqlite3_bind_int64(list, 2, limit);
     int step;
     while ((step = sqlite3_step(list)) == SQLITE_ROW) {
-        double metric[BAL_METRIC_COUNT];
+        double metric[BLI_METRIC_COUNT];
         const bool complete =
             column_metrics(store, list, 1, metric) && (!distributions || sqlite3_column_int(list, 2));
-        if (!bal_store_is_whole(store))
+        if (!bli_store_is_whole(store))
             break;
         if (complete)
             found(context, (unsigned)sqlite3_column_int64(list, 0));
@@ -548,30 +548,30 @@ enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned lim
     return code;
 }
 
-static enum bal_engine engine_of_text(const char *text) {
-    for (int i = 0; i < BAL_ENGINE_COUNT; i++)
-        if (text && strcmp(text, bal_engine_text((enum bal_engine)i)) == 0)
-            return (enum bal_engine)i;
-    return BAL_ENGINE_AUTO;
+static enum bli_engine engine_of_text(const char *text) {
+    for (int i = 0; i < BLI_ENGINE_COUNT; i++)
+        if (text && strcmp(text, bli_engine_text((enum bli_engine)i)) == 0)
+            return (enum bli_engine)i;
+    return BLI_ENGINE_AUTO;
 }
 
 /* As many numbers as there are, the rest 0. */
 static void column_doubles(sqlite3_stmt *statement, int column, double *value, size_t room) {
     const size_t count = (size_t)sqlite3_column_bytes(statement, column) / 8;
-    bal_unpack_doubles(sqlite3_column_blob(statement, column), count < room ? count : room, value);
+    bli_unpack_doubles(sqlite3_column_blob(statement, column), count < room ? count : room, value);
 }
 
-static void column_trial(sqlite3_stmt *get, struct bal_trial *trial) {
+static void column_trial(sqlite3_stmt *get, struct bli_trial *trial) {
     trial->engine = engine_of_text((const char *)sqlite3_column_text(get, 2));
     trial->jobs = (uint64_t)sqlite3_column_int64(get, 3);
     trial->events = (uint64_t)sqlite3_column_int64(get, 4);
     trial->warmup = sqlite3_column_double(get, 5);
     trial->seconds = sqlite3_column_double(get, 6);
     column_doubles(get, 7, trial->quarter, 4);
-    column_doubles(get, 8, trial->tail, BAL_TAIL_LEVELS);
+    column_doubles(get, 8, trial->tail, BLI_TAIL_LEVELS);
 }
 
-enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limit, struct bal_trial *trial,
+enum bal_code bli_store_get(struct bli_store *store, int64_t cell, unsigned limit, struct bli_trial *trial,
                             unsigned *which, size_t *count, struct bal_error *err) {
     sqlite3_stmt *get = store->statement[GET_TRIALS];
     sqlite3_bind_int64(get, 1, cell);
@@ -579,10 +579,10 @@ enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limi
     *count = 0;
     int step;
     while ((step = sqlite3_step(get)) == SQLITE_ROW && *count < limit) {
-        trial[*count] = (struct bal_trial){0};
+        trial[*count] = (struct bli_trial){0};
         const bool complete = column_metrics(store, get, 1, trial[*count].metric);
         column_trial(get, &trial[*count]);
-        if (!bal_store_is_whole(store))
+        if (!bli_store_is_whole(store))
             break;
         if (!complete)
             continue;
@@ -591,41 +591,41 @@ enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limi
         (*count)++;
     }
     const enum bal_code code =
-        step == SQLITE_ROW && bal_store_is_whole(store) ? BAL_OK : end_of_rows(store, step, err);
+        step == SQLITE_ROW && bli_store_is_whole(store) ? BAL_OK : end_of_rows(store, step, err);
     sqlite3_reset(get);
     return code;
 }
 
 /* Levels that are not 0. */
-static size_t tail_length(const struct bal_trial *trial) {
-    size_t length = BAL_TAIL_LEVELS;
+static size_t tail_length(const struct bli_trial *trial) {
+    size_t length = BLI_TAIL_LEVELS;
     while (length > 0 && trial->tail[length - 1] == 0)
         length--;
     return length;
 }
 
-enum { OTHERS = BAL_OF_WAITING + 1 }; /* the first distribution that has no column of its own */
+enum { OTHERS = BLI_OF_WAITING + 1 }; /* the first distribution that has no column of its own */
 
 struct packed {
-    double metric[BAL_STORE_METRICS];
-    uint8_t metrics[8 * BAL_STORE_METRICS], tail[8 * BAL_TAIL_LEVELS], quarters[8 * 4];
-    uint8_t response[BAL_PACKED_HISTOGRAM], waiting[BAL_PACKED_HISTOGRAM];
-    uint8_t others[8 * BAL_DISTRIBUTIONS + (BAL_DISTRIBUTIONS - OTHERS) * BAL_PACKED_HISTOGRAM];
+    double metric[BLI_STORE_METRICS];
+    uint8_t metrics[8 * BLI_STORE_METRICS], tail[8 * BLI_TAIL_LEVELS], quarters[8 * 4];
+    uint8_t response[BLI_PACKED_HISTOGRAM], waiting[BLI_PACKED_HISTOGRAM];
+    uint8_t others[8 * BLI_DISTRIBUTIONS + (BLI_DISTRIBUTIONS - OTHERS) * BLI_PACKED_HISTOGRAM];
 };
 
 static void bind_blob(sqlite3_stmt *statement, int place, const uint8_t *bytes, size_t size) {
     sqlite3_bind_blob(statement, place, bytes, (int)size, SQLITE_STATIC);
 }
 
-static void bind_trial(struct bal_store *store, sqlite3_stmt *put, const struct bal_trial *trial,
+static void bind_trial(struct bli_store *store, sqlite3_stmt *put, const struct bli_trial *trial,
                        struct packed *packed) {
     for (int i = 0; i < store->places; i++)
         packed->metric[i] =
-            store->metric[i] < BAL_METRIC_COUNT ? trial->metric[store->metric[i]] : missing_value();
-    bal_pack_doubles(packed->metric, (size_t)store->places, packed->metrics);
-    bal_pack_doubles(trial->tail, tail_length(trial), packed->tail);
-    bal_pack_doubles(trial->quarter, 4, packed->quarters);
-    sqlite3_bind_text(put, 3, bal_engine_text(trial->engine), -1, SQLITE_STATIC);
+            store->metric[i] < BLI_METRIC_COUNT ? trial->metric[store->metric[i]] : missing_value();
+    bli_pack_doubles(packed->metric, (size_t)store->places, packed->metrics);
+    bli_pack_doubles(trial->tail, tail_length(trial), packed->tail);
+    bli_pack_doubles(trial->quarter, 4, packed->quarters);
+    sqlite3_bind_text(put, 3, bli_engine_text(trial->engine), -1, SQLITE_STATIC);
     sqlite3_bind_int64(put, 4, (int64_t)trial->jobs);
     sqlite3_bind_int64(put, 5, (int64_t)trial->events);
     sqlite3_bind_double(put, 6, trial->warmup);
@@ -634,14 +634,14 @@ static void bind_trial(struct bal_store *store, sqlite3_stmt *put, const struct 
     bind_blob(put, 9, packed->metrics, 8 * (size_t)store->places);
     bind_blob(put, 10, packed->tail, 8 * tail_length(trial));
     bind_blob(put, 11, packed->response,
-              bal_pack_histogram(trial->histogram[BAL_OF_RESPONSE], packed->response));
+              bli_pack_histogram(trial->histogram[BLI_OF_RESPONSE], packed->response));
     bind_blob(put, 12, packed->waiting,
-              bal_pack_histogram(trial->histogram[BAL_OF_WAITING], packed->waiting));
-    bind_blob(put, 14, packed->others, bal_pack_histograms(trial, OTHERS, packed->others));
+              bli_pack_histogram(trial->histogram[BLI_OF_WAITING], packed->waiting));
+    bind_blob(put, 14, packed->others, bli_pack_histograms(trial, OTHERS, packed->others));
 }
 
-enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned replication,
-                            const struct bal_trial *trial, struct bal_error *err) {
+enum bal_code bli_store_put(struct bli_store *store, int64_t cell, unsigned replication,
+                            const struct bli_trial *trial, struct bal_error *err) {
     struct packed *packed = malloc(sizeof *packed);
     if (!packed)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
@@ -652,7 +652,7 @@ enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned repl
     if (store->maker)
         sqlite3_bind_int64(put, 13, store->maker);
     const enum bal_code code =
-        sqlite3_step(put) == SQLITE_DONE ? BAL_OK : bal_store_fail(store, "a result cannot be written", err);
+        sqlite3_step(put) == SQLITE_DONE ? BAL_OK : bli_store_fail(store, "a result cannot be written", err);
     sqlite3_reset(put);
     sqlite3_clear_bindings(put);
     free(packed);
@@ -660,20 +660,20 @@ enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned repl
 }
 
 /* Adds the histograms of a row to those of the trial that are set. */
-static bool column_histograms(sqlite3_stmt *get, struct bal_trial *trial) {
+static bool column_histograms(sqlite3_stmt *get, struct bli_trial *trial) {
     bool good = true;
     for (int i = 0; i < OTHERS; i++)
         if (trial->histogram[i])
             good =
-                good && bal_unpack_histogram(sqlite3_column_blob(get, 2 + i),
+                good && bli_unpack_histogram(sqlite3_column_blob(get, 2 + i),
                                              (size_t)sqlite3_column_bytes(get, 2 + i), trial->histogram[i]);
     const size_t size = (size_t)sqlite3_column_bytes(get, 2 + OTHERS);
     return good &&
-           (size == 0 || bal_unpack_histograms(sqlite3_column_blob(get, 2 + OTHERS), size, OTHERS, trial));
+           (size == 0 || bli_unpack_histograms(sqlite3_column_blob(get, 2 + OTHERS), size, OTHERS, trial));
 }
 
-enum bal_code bal_store_each_histogram(struct bal_store *store, int64_t cell, unsigned limit,
-                                       struct bal_trial *into,
+enum bal_code bli_store_each_histogram(struct bli_store *store, int64_t cell, unsigned limit,
+                                       struct bli_trial *into,
                                        void (*taken)(void *context, unsigned replication), void *context,
                                        struct bal_error *err) {
     sqlite3_stmt *get = store->statement[GET_HISTOGRAMS];
@@ -682,50 +682,50 @@ enum bal_code bal_store_each_histogram(struct bal_store *store, int64_t cell, un
     int step = SQLITE_DONE;
     bool good = true;
     while (good && (step = sqlite3_step(get)) == SQLITE_ROW) {
-        double metric[BAL_METRIC_COUNT];
+        double metric[BLI_METRIC_COUNT];
         const bool complete = column_metrics(store, get, 1, metric);
-        good = bal_store_is_whole(store);
+        good = bli_store_is_whole(store);
         if (!complete)
             continue;
         good = good && column_histograms(get, into);
         if (good && taken)
             taken(context, (unsigned)sqlite3_column_int64(get, 0));
     }
-    const enum bal_code code = good || !bal_store_is_whole(store)
+    const enum bal_code code = good || !bli_store_is_whole(store)
                                    ? end_of_rows(store, step, err)
                                    : bal_fail(err, BAL_E_FORMAT, "%s: a histogram is damaged", store->path);
     sqlite3_reset(get);
     return code;
 }
 
-enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, unsigned limit,
-                                       struct bal_histogram *response, struct bal_histogram *waiting,
+enum bal_code bli_store_add_histograms(struct bli_store *store, int64_t cell, unsigned limit,
+                                       struct bli_histogram *response, struct bli_histogram *waiting,
                                        struct bal_error *err) {
-    struct bal_trial into = {.histogram = {response, waiting}};
-    return bal_store_each_histogram(store, cell, limit, &into, NULL, NULL, err);
+    struct bli_trial into = {.histogram = {response, waiting}};
+    return bli_store_each_histogram(store, cell, limit, &into, NULL, NULL, err);
 }
 
 struct quantiles {
-    const struct bal_asked *asked;
-    struct bal_histogram *histogram;
+    const struct bli_asked *asked;
+    struct bli_histogram *histogram;
     double *value;
 };
 
 static void read_quantile(void *context, unsigned replication) {
     const struct quantiles *to = context;
     to->value[replication] =
-        bal_distribution_quantile(to->histogram, to->asked->quantile, to->asked->unit, to->asked->slotted);
+        bli_distribution_quantile(to->histogram, to->asked->quantile, to->asked->unit, to->asked->slotted);
     memset(to->histogram, 0, sizeof *to->histogram);
 }
 
-enum bal_code bal_store_quantiles(struct bal_store *store, int64_t cell, unsigned limit,
-                                  const struct bal_asked *asked, double *value, struct bal_error *err) {
+enum bal_code bli_store_quantiles(struct bli_store *store, int64_t cell, unsigned limit,
+                                  const struct bli_asked *asked, double *value, struct bal_error *err) {
     struct quantiles to = {asked, calloc(1, sizeof *to.histogram), value};
     if (!to.histogram)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
-    struct bal_trial into = {.jobs = 0};
+    struct bli_trial into = {.jobs = 0};
     into.histogram[asked->distribution] = to.histogram;
-    const enum bal_code code = bal_store_each_histogram(store, cell, limit, &into, read_quantile, &to, err);
+    const enum bal_code code = bli_store_each_histogram(store, cell, limit, &into, read_quantile, &to, err);
     free(to.histogram);
     return code;
 }

@@ -7,32 +7,32 @@
 
 #include <sqlite3.h>
 
-enum { BAL_STORE_METRICS = 1024 };
+enum { BLI_STORE_METRICS = 1024 };
 
 /* Statements that are used once for each trial or cell are prepared once. */
-enum bal_statement { FIND_CELL, ADD_CELL, LIST_TRIALS, GET_TRIALS, PUT_TRIAL, GET_HISTOGRAMS, STATEMENTS };
+enum bli_statement { FIND_CELL, ADD_CELL, LIST_TRIALS, GET_TRIALS, PUT_TRIAL, GET_HISTOGRAMS, STATEMENTS };
 
-struct bal_store {
+struct bli_store {
     char *path;
     sqlite3 *db;
     int lock; /* holds the writer's lock; -1 when reading */
     bool created;
     sqlite3_stmt *statement[STATEMENTS];
     int places;                    /* metrics that the file knows, by place in a trial's list */
-    int metric[BAL_STORE_METRICS]; /* which metric of ours it is, BAL_METRIC_COUNT: none */
-    int place[BAL_METRIC_COUNT];   /* and back; -1: not there */
+    int metric[BLI_STORE_METRICS]; /* which metric of ours it is, BLI_METRIC_COUNT: none */
+    int place[BLI_METRIC_COUNT];   /* and back; -1: not there */
     bool others;                   /* the file has all distributions of a trial */
     bool makers;                   /* the file has a table of the programs that made its trials */
     int64_t maker;                 /* this program among them; 0 until a run has begun */
 };
 
 /* Reports SQLite's error in one sentence; `what` is "cannot be read" or the like. */
-enum bal_code bal_store_fail(struct bal_store *store, const char *what, struct bal_error *err);
+enum bal_code bli_store_fail(struct bli_store *store, const char *what, struct bal_error *err);
 
 /* Statements without an answer. */
-enum bal_code bal_store_execute(struct bal_store *store, const char *sql, struct bal_error *err);
+enum bal_code bli_store_execute(struct bli_store *store, const char *sql, struct bal_error *err);
 
 /* After reading a row: were all columns read? A column that did not fit into memory looks empty. */
-bool bal_store_is_whole(const struct bal_store *store);
+bool bli_store_is_whole(const struct bli_store *store);
 
 #endif

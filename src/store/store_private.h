@@ -6,93 +6,93 @@
 #include "ballast/store.h"
 
 /* The number of the cell with this identity; 0 when it is not there and create is false. */
-enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool create, int64_t *cell,
+enum bal_code bli_store_cell(struct bli_store *store, const char *identity, bool create, int64_t *cell,
                              struct bal_error *err);
 
 /* Begins a transaction; it is committed, or rolled back if it is not kept. */
-enum bal_code bal_store_group(struct bal_store *store, struct bal_error *err);
-enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_error *err);
+enum bal_code bli_store_group(struct bli_store *store, struct bal_error *err);
+enum bal_code bli_store_ungroup(struct bli_store *store, bool keep, struct bal_error *err);
 
 /* Calls found(context, r) for every replication r < limit of the cell that is stored and complete. A trial
  * that lacks a metric which this version measures is not complete; nor, if all distributions are wanted, is
  * one of a version that kept those of response and waiting times of all jobs alone. */
-enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned limit, bool distributions,
+enum bal_code bli_store_list(struct bli_store *store, int64_t cell, unsigned limit, bool distributions,
                              void (*found)(void *context, unsigned replication), void *context,
                              struct bal_error *err);
 
 /* Commits a trial; its histograms must be set. */
-enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned replication,
-                            const struct bal_trial *trial, struct bal_error *err);
+enum bal_code bli_store_put(struct bli_store *store, int64_t cell, unsigned replication,
+                            const struct bli_trial *trial, struct bal_error *err);
 
 /* Reads the complete trials with a replication < limit, in order, into trial[0..limit) and returns how many
  * there are. which[i] is the replication of trial[i]; it may be NULL. */
-enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limit, struct bal_trial *trial,
+enum bal_code bli_store_get(struct bli_store *store, int64_t cell, unsigned limit, struct bli_trial *trial,
                             unsigned *which, size_t *count, struct bal_error *err);
 
 /* Adds the histograms of each complete trial with a replication < limit to those of `into` that are set, and
  * calls taken(context, replication) behind each; it may empty them. NULL: no call. */
-enum bal_code bal_store_each_histogram(struct bal_store *store, int64_t cell, unsigned limit,
-                                       struct bal_trial *into,
+enum bal_code bli_store_each_histogram(struct bli_store *store, int64_t cell, unsigned limit,
+                                       struct bli_trial *into,
                                        void (*taken)(void *context, unsigned replication), void *context,
                                        struct bal_error *err);
 
 /* Adds the histograms of the complete trials with a replication < limit to those given; either may be NULL.
  */
-enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, unsigned limit,
-                                       struct bal_histogram *response, struct bal_histogram *waiting,
+enum bal_code bli_store_add_histograms(struct bli_store *store, int64_t cell, unsigned limit,
+                                       struct bli_histogram *response, struct bli_histogram *waiting,
                                        struct bal_error *err);
 
 /* A quantile of one distribution in each complete trial with a replication < limit: value[replication], which
  * stays as it is where there is none. */
-struct bal_asked {
-    enum bal_distribution distribution;
+struct bli_asked {
+    enum bli_distribution distribution;
     double quantile;
     double unit; /* of its histograms */
     bool slotted;
 };
-enum bal_code bal_store_quantiles(struct bal_store *store, int64_t cell, unsigned limit,
-                                  const struct bal_asked *asked, double *value, struct bal_error *err);
+enum bal_code bli_store_quantiles(struct bli_store *store, int64_t cell, unsigned limit,
+                                  const struct bli_asked *asked, double *value, struct bal_error *err);
 
 /* Records that the experiment is being run, with trials to run or all present already, and later that it is
  * complete. */
-enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work,
+enum bal_code bli_store_begin(struct bli_store *store, const struct bli_experiment *experiment, bool work,
                               int64_t *run, struct bal_error *err);
 /* Writes the 8 bytes that stand for a metric which a trial does not have. */
-void bal_store_mark_missing(uint8_t *bytes);
+void bli_store_mark_missing(uint8_t *bytes);
 
 /* Makes the table of facts if it is not there. */
-enum bal_code bal_store_create_facts(struct bal_store *store, struct bal_error *err);
+enum bal_code bli_store_create_facts(struct bli_store *store, struct bal_error *err);
 
 /* Closes a store after a failure, and removes the file if it was made when it was opened. */
-void bal_store_abandon(struct bal_store *store);
+void bli_store_abandon(struct bli_store *store);
 
 /* Records a command that computes trials of the run. */
-enum bal_code bal_store_add_command(struct bal_store *store, int64_t run, const char *command,
+enum bal_code bli_store_add_command(struct bli_store *store, int64_t run, const char *command,
                                     struct bal_error *err);
-enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err);
+enum bal_code bli_store_end(struct bli_store *store, int64_t run, struct bal_error *err);
 
 /* A cell with the trials that count: as many as the experiment wants, fewer when not all are there yet. */
-struct bal_cell {
-    struct bal_case c;
+struct bli_cell {
+    struct bli_case c;
     int64_t id; /* 0: not in the store */
-    struct bal_trial *trial;
+    struct bli_trial *trial;
     unsigned *which; /* the replication of each */
     size_t count;
     bool complete;
 };
-/* To be ended with bal_cell_fini, also after a failure. */
-enum bal_code bal_cell_load(struct bal_cell *cell, struct bal_store *store,
-                            const struct bal_experiment *experiment, size_t point, size_t policy,
+/* To be ended with bli_cell_fini, also after a failure. */
+enum bal_code bli_cell_load(struct bli_cell *cell, struct bli_store *store,
+                            const struct bli_experiment *experiment, size_t point, size_t policy,
                             struct bal_error *err);
-void bal_cell_fini(struct bal_cell *cell);
+void bli_cell_fini(struct bli_cell *cell);
 
 /* The unit of the times in its histograms. */
-double bal_cell_unit(const struct bal_cell *cell);
+double bli_cell_unit(const struct bli_cell *cell);
 
 /* One more than the largest replication. */
-size_t bal_cell_extent(const struct bal_cell *cell);
+size_t bli_cell_extent(const struct bli_cell *cell);
 /* The values of a quantity by replication, NaN where there is none; value must hold `extent` numbers. */
-enum bal_code bal_cell_values(const struct bal_cell *cell, struct bal_store *store,
-                              struct bal_quantity quantity, double *value, struct bal_error *err);
+enum bal_code bli_cell_values(const struct bli_cell *cell, struct bli_store *store,
+                              struct bli_quantity quantity, double *value, struct bal_error *err);
 
 #endif

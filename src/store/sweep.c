@@ -38,10 +38,10 @@ struct cell_request {
     bool settled;          /* it has all its trials, and they are enough */
 };
 
-struct bal_sweep {
-    const struct bal_experiment *e;
-    struct bal_store *store;
-    struct bal_sweep_options options;
+struct bli_sweep {
+    const struct bli_experiment *e;
+    struct bli_store *store;
+    struct bli_sweep_options options;
     int64_t run;
     size_t requests, identities;
     struct cell_request *request; /* the longest first */
@@ -52,7 +52,7 @@ struct bal_sweep {
     pthread_cond_t work_available;
     size_t cursor; /* no earlier request has anything to hand out */
     size_t outstanding;
-    struct bal_sweep_progress progress;
+    struct bli_sweep_progress progress;
     struct bal_error error;
 };
 
@@ -60,7 +60,7 @@ static enum bal_code no_memory(struct bal_error *err) {
     return bal_fail(err, BAL_E_MEMORY, "not enough memory for the plan of the experiment");
 }
 
-static bool is_stopped(const struct bal_sweep *sweep) {
+static bool is_stopped(const struct bli_sweep *sweep) {
     return sweep->options.stop && *sweep->options.stop;
 }
 
@@ -68,15 +68,15 @@ static bool is_stopped(const struct bal_sweep *sweep) {
 
 /* Trials are dealt out one by one. Their places follow from the experiment alone, not from the store nor from
  * what trials cost, so that all machines agree. */
-static bool is_in_shard(const struct bal_sweep *sweep, const struct identity *identity,
+static bool is_in_shard(const struct bli_sweep *sweep, const struct identity *identity,
                         unsigned replication) {
-    const struct bal_shard *shard = &sweep->options.shard;
+    const struct bli_shard *shard = &sweep->options.shard;
     const uint64_t place = identity->place + (identity->whole ? 0 : replication);
     return shard->count == 0 || place % shard->count == shard->number - 1;
 }
 
 /* The requests are in the order of points and policies. */
-static void place_identities(struct bal_sweep *sweep) {
+static void place_identities(struct bli_sweep *sweep) {
     uint64_t place = 0;
     for (size_t i = 0; i < sweep->requests; i++)
         if (sweep->request[i].adaptive)
@@ -111,7 +111,7 @@ static void mark_complete(void *context, unsigned replication) {
 
 /* Makes the request want so many replications, and counts what that adds. Trials that the store has are found
  * here. */
-static enum bal_code request_replications(struct bal_sweep *sweep, struct cell_request *request,
+static enum bal_code request_replications(struct bli_sweep *sweep, struct cell_request *request,
                                           unsigned wanted, struct bal_error *err) {
     struct identity *identity = &sweep->identity[request->identity];
     const unsigned known = identity->capacity;
@@ -122,7 +122,7 @@ static enum bal_code request_replications(struct bal_sweep *sweep, struct cell_r
         if (!before)
             return no_memory(err);
         memcpy(before, identity->state, known);
-        const enum bal_code code = bal_store_list(sweep->store, identity->cell, wanted,
+        const enum bal_code code = bli_store_list(sweep->store, identity->cell, wanted,
                                                   sweep->e->distributions, mark_complete, identity, err);
         memcpy(identity->state, before, known); /* what is under way here is not asked of the store again */
         free(before);
@@ -151,7 +151,7 @@ static enum bal_code request_replications(struct bal_sweep *sweep, struct cell_r
 
 /* Has the request all it wants? When a precision is asked for, its trials then decide whether that is enough;
  * more may be wanted, and may be in the store already. */
-static enum bal_code evaluate_cell(struct bal_sweep *sweep, struct cell_request *request,
+static enum bal_code evaluate_cell(struct bli_sweep *sweep, struct cell_request *request,
                                    struct bal_error *err) {
     while (!request->settled) {
         const struct identity *identity = &sweep->identity[request->identity];
@@ -162,20 +162,20 @@ static enum bal_code evaluate_cell(struct bal_sweep *sweep, struct cell_request 
             request->settled = true;
             break;
         }
-        struct bal_case c;
-        struct bal_result result;
-        bal_experiment_case(sweep->e, request->point, request->policy, &c);
-        struct bal_trial *trial = malloc(request->wanted * sizeof *trial);
+        struct bli_case c;
+        struct bli_result result;
+        bli_experiment_case(sweep->e, request->point, request->policy, &c);
+        struct bli_trial *trial = malloc(request->wanted * sizeof *trial);
         size_t count = 0;
         enum bal_code code =
-            trial ? bal_store_get(sweep->store, identity->cell, request->wanted, trial, NULL, &count, err)
+            trial ? bli_store_get(sweep->store, identity->cell, request->wanted, trial, NULL, &count, err)
                   : no_memory(err);
         if (!code)
-            bal_result_of(&c, trial, count, &result);
+            bli_result_of(&c, trial, count, &result);
         free(trial);
         if (code)
             return code;
-        const unsigned needed = bal_replications_needed(&c, &result, request->most);
+        const unsigned needed = bli_replications_needed(&c, &result, request->most);
         request->settled = needed <= request->wanted;
         if (!request->settled)
             code = request_replications(sweep, request, needed, err);
@@ -194,16 +194,16 @@ static int64_t provisional_id(const char *identity) {
     return -(int64_t)(hash >> 1) - 1;
 }
 
-static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t policy,
-                                 struct bal_draft *draft, bool create, struct bal_error *err) {
+static enum bal_code add_request(struct bli_sweep *sweep, size_t point, size_t policy,
+                                 struct bli_draft *draft, bool create, struct bal_error *err) {
     struct cell_request *request = &sweep->request[sweep->requests];
-    bal_plan_policy(sweep->e, point, policy, draft);
-    char *identity = bal_plan_identity(&draft->c);
+    bli_plan_policy(sweep->e, point, policy, draft);
+    char *identity = bli_plan_identity(&draft->c);
     if (!identity)
         return no_memory(err);
     int64_t cell = 0;
     const enum bal_code code =
-        sweep->store ? bal_store_cell(sweep->store, identity, create, &cell, err) : BAL_OK;
+        sweep->store ? bli_store_cell(sweep->store, identity, create, &cell, err) : BAL_OK;
     if (!cell)
         cell = provisional_id(identity);
     free(identity);
@@ -213,7 +213,7 @@ static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t p
         .point = point,
         .policy = policy,
         .cell = cell,
-        .cost = bal_case_cost(&draft->c),
+        .cost = bli_case_cost(&draft->c),
         .wanted = draft->c.replications,
         .most = draft->most > draft->c.replications ? (unsigned)draft->most : draft->c.replications,
         .adaptive = draft->c.precision > 0,
@@ -242,7 +242,7 @@ static int longest_first(const void *a, const void *b) {
 }
 
 /* Numbers the identities 0, 1, ... and sorts the requests. */
-static void number_identities(struct bal_sweep *sweep) {
+static void number_identities(struct bli_sweep *sweep) {
     qsort(sweep->request, sweep->requests, sizeof *sweep->request, by_cell);
     for (size_t i = 0; i < sweep->requests; i++) {
         const int64_t cell = sweep->request[i].cell;
@@ -265,21 +265,21 @@ static void number_identities(struct bal_sweep *sweep) {
     sweep->first[sweep->identities] = sweep->requests;
 }
 
-static enum bal_code plan_sweep(struct bal_sweep *sweep, bool create, struct bal_error *err) {
-    const struct bal_experiment *e = sweep->e;
-    enum bal_code code = create ? bal_store_group(sweep->store, err) : BAL_OK;
+static enum bal_code plan_sweep(struct bli_sweep *sweep, bool create, struct bal_error *err) {
+    const struct bli_experiment *e = sweep->e;
+    enum bal_code code = create ? bli_store_group(sweep->store, err) : BAL_OK;
     if (code)
         return code;
     for (size_t point = 0; !code && point < e->points; point++) {
-        struct bal_draft draft;
-        bal_plan_point(e, point, &draft);
+        struct bli_draft draft;
+        bli_plan_point(e, point, &draft);
         for (size_t policy = 0; !code && policy < e->policies; policy++)
             code = add_request(sweep, point, policy, &draft, create, err);
     }
     if (create && code)
-        bal_store_ungroup(sweep->store, false, NULL);
+        bli_store_ungroup(sweep->store, false, NULL);
     else if (create)
-        code = bal_store_ungroup(sweep->store, true, err);
+        code = bli_store_ungroup(sweep->store, true, err);
     if (code)
         return code;
     number_identities(sweep);
@@ -290,7 +290,7 @@ static enum bal_code plan_sweep(struct bal_sweep *sweep, bool create, struct bal
     return code;
 }
 
-static void free_sweep(struct bal_sweep *sweep) {
+static void free_sweep(struct bli_sweep *sweep) {
     for (size_t i = 0; sweep->identity && i < sweep->identities; i++)
         free(sweep->identity[i].state);
     free(sweep->identity);
@@ -302,12 +302,12 @@ static void free_sweep(struct bal_sweep *sweep) {
     free(sweep);
 }
 
-static struct bal_sweep *alloc_sweep(const struct bal_experiment *e, struct bal_store *store) {
-    struct bal_sweep *sweep = calloc(1, sizeof *sweep);
+static struct bli_sweep *alloc_sweep(const struct bli_experiment *e, struct bli_store *store) {
+    struct bli_sweep *sweep = calloc(1, sizeof *sweep);
     if (!sweep)
         return NULL;
     const size_t cells = e->points * e->policies;
-    *sweep = (struct bal_sweep){.e = e, .store = store};
+    *sweep = (struct bli_sweep){.e = e, .store = store};
     sweep->request = calloc(cells, sizeof *sweep->request);
     sweep->identity = calloc(cells, sizeof *sweep->identity);
     sweep->first = calloc(cells + 2, sizeof *sweep->first);
@@ -320,19 +320,19 @@ static struct bal_sweep *alloc_sweep(const struct bal_experiment *e, struct bal_
     return NULL;
 }
 
-enum bal_code bal_sweep_new(const struct bal_experiment *experiment, struct bal_store *store,
-                            const struct bal_sweep_options *options, struct bal_sweep **sweep,
+enum bal_code bli_sweep_new(const struct bli_experiment *experiment, struct bli_store *store,
+                            const struct bli_sweep_options *options, struct bli_sweep **sweep,
                             struct bal_error *err) {
-    struct bal_sweep *result = alloc_sweep(experiment, store);
+    struct bli_sweep *result = alloc_sweep(experiment, store);
     if (!result)
         return no_memory(err);
     result->options = *options;
     enum bal_code code = plan_sweep(result, true, err);
     if (!code)
-        code = bal_store_begin(store, experiment, result->progress.done < result->progress.total,
+        code = bli_store_begin(store, experiment, result->progress.done < result->progress.total,
                                &result->run, err);
     if (!code && options->command && result->progress.done < result->progress.total)
-        code = bal_store_add_command(store, result->run, options->command, err);
+        code = bli_store_add_command(store, result->run, options->command, err);
     if (code) {
         free_sweep(result);
         return code;
@@ -341,17 +341,17 @@ enum bal_code bal_sweep_new(const struct bal_experiment *experiment, struct bal_
     return BAL_OK;
 }
 
-void bal_sweep_free(struct bal_sweep *sweep) {
+void bli_sweep_free(struct bli_sweep *sweep) {
     if (sweep)
         free_sweep(sweep);
 }
 
-enum bal_code bal_sweep_status(const struct bal_experiment *experiment, struct bal_store *store,
-                               struct bal_sweep_progress *progress, struct bal_error *err) {
-    struct bal_sweep *sweep = alloc_sweep(experiment, store);
+enum bal_code bli_sweep_status(const struct bli_experiment *experiment, struct bli_store *store,
+                               struct bli_sweep_progress *progress, struct bal_error *err) {
+    struct bli_sweep *sweep = alloc_sweep(experiment, store);
     if (!sweep)
         return no_memory(err);
-    enum bal_code code = bal_store_adopt_delays(store, experiment, err);
+    enum bal_code code = bli_store_adopt_delays(store, experiment, err);
     if (!code)
         code = plan_sweep(sweep, false, err);
     *progress = sweep->progress;
@@ -362,52 +362,52 @@ enum bal_code bal_sweep_status(const struct bal_experiment *experiment, struct b
 /* ---- handing out and taking in ---- */
 
 /* The next replication of the request that is neither done nor handed out, or none. */
-static bool assign_replication(struct bal_sweep *sweep, size_t index, struct bal_task *task) {
+static bool assign_replication(struct bli_sweep *sweep, size_t index, struct bli_task *task) {
     struct cell_request *request = &sweep->request[index];
     struct identity *identity = &sweep->identity[request->identity];
     for (; request->next < request->wanted; request->next++)
         if (identity->state[request->next] == MISSING) {
             identity->state[request->next] = HANDED_OUT;
-            *task = (struct bal_task){index, request->point, request->policy, request->next++};
+            *task = (struct bli_task){index, request->point, request->policy, request->next++};
             return true;
         }
     return false;
 }
 
-static enum bal_next next_locked(struct bal_sweep *sweep, struct bal_task *task) {
+static enum bli_next next_locked(struct bli_sweep *sweep, struct bli_task *task) {
     if (sweep->error.code || is_stopped(sweep))
-        return BAL_NEXT_END;
+        return BLI_NEXT_END;
     for (; sweep->cursor < sweep->requests; sweep->cursor++)
         if (assign_replication(sweep, sweep->cursor, task)) {
             sweep->outstanding++;
-            return BAL_NEXT_TASK;
+            return BLI_NEXT_TASK;
         }
-    return sweep->outstanding > 0 ? BAL_NEXT_WAIT : BAL_NEXT_END;
+    return sweep->outstanding > 0 ? BLI_NEXT_WAIT : BLI_NEXT_END;
 }
 
-enum bal_next bal_sweep_next(struct bal_sweep *sweep, struct bal_task *task) {
+enum bli_next bli_sweep_next(struct bli_sweep *sweep, struct bli_task *task) {
     pthread_mutex_lock(&sweep->lock);
-    const enum bal_next next = next_locked(sweep, task);
+    const enum bli_next next = next_locked(sweep, task);
     pthread_mutex_unlock(&sweep->lock);
     return next;
 }
 
-enum bal_next bal_sweep_next_wait(struct bal_sweep *sweep, struct bal_task *task) {
+enum bli_next bli_sweep_next_wait(struct bli_sweep *sweep, struct bli_task *task) {
     pthread_mutex_lock(&sweep->lock);
-    enum bal_next next;
-    while ((next = next_locked(sweep, task)) == BAL_NEXT_WAIT)
+    enum bli_next next;
+    while ((next = next_locked(sweep, task)) == BLI_NEXT_WAIT)
         pthread_cond_wait(&sweep->work_available, &sweep->lock);
     pthread_mutex_unlock(&sweep->lock);
     return next;
 }
 
 /* Commits the trial and asks the requests of its identity whether they have enough. */
-static enum bal_code commit_trial(struct bal_sweep *sweep, const struct bal_task *task,
-                                  const struct bal_trial *trial, struct bal_error *err) {
+static enum bal_code commit_trial(struct bli_sweep *sweep, const struct bli_task *task,
+                                  const struct bli_trial *trial, struct bal_error *err) {
     const struct cell_request *from = &sweep->request[task->request];
     const size_t k = from->identity;
     struct identity *identity = &sweep->identity[k];
-    enum bal_code code = bal_store_put(sweep->store, identity->cell, task->replication, trial, err);
+    enum bal_code code = bli_store_put(sweep->store, identity->cell, task->replication, trial, err);
     if (code)
         return code;
     identity->state[task->replication] = COMPLETE;
@@ -422,7 +422,7 @@ static enum bal_code commit_trial(struct bal_sweep *sweep, const struct bal_task
     return code;
 }
 
-void bal_sweep_add_trial(struct bal_sweep *sweep, const struct bal_task *task, const struct bal_trial *trial,
+void bli_sweep_add_trial(struct bli_sweep *sweep, const struct bli_task *task, const struct bli_trial *trial,
                          const struct bal_error *why) {
     struct bal_error err = {0};
     pthread_mutex_lock(&sweep->lock);
@@ -441,39 +441,39 @@ void bal_sweep_add_trial(struct bal_sweep *sweep, const struct bal_task *task, c
 
 /* ---- working ---- */
 
-enum bal_code bal_task_run(const struct bal_experiment *experiment, const struct bal_task *task,
-                           const volatile int *stop, struct bal_trial *trial, struct bal_error *err) {
-    struct bal_case c;
-    bal_experiment_case(experiment, task->point, task->policy, &c);
+enum bal_code bli_task_run(const struct bli_experiment *experiment, const struct bli_task *task,
+                           const volatile int *stop, struct bli_trial *trial, struct bal_error *err) {
+    struct bli_case c;
+    bli_experiment_case(experiment, task->point, task->policy, &c);
     c.run.replication = task->replication;
     c.run.stop = stop;
-    return bal_case_trial(&c, &c.run, trial, err);
+    return bli_case_trial(&c, &c.run, trial, err);
 }
 
 struct bench {
-    struct bal_histogram histogram[BAL_DISTRIBUTIONS];
+    struct bli_histogram histogram[BLI_DISTRIBUTIONS];
 };
 
-void bal_sweep_work(struct bal_sweep *sweep) {
+void bli_sweep_work(struct bli_sweep *sweep) {
     struct bench *bench = malloc(sizeof *bench);
-    struct bal_task task;
-    while (bal_sweep_next_wait(sweep, &task) == BAL_NEXT_TASK) {
+    struct bli_task task;
+    while (bli_sweep_next_wait(sweep, &task) == BLI_NEXT_TASK) {
         struct bal_error err = {0};
         if (!bench) {
             no_memory(&err);
-            bal_sweep_add_trial(sweep, &task, NULL, &err);
+            bli_sweep_add_trial(sweep, &task, NULL, &err);
             continue;
         }
         memset(bench, 0, sizeof *bench);
-        struct bal_trial trial = {.jobs = 0};
-        bal_trial_keep(&trial, bench->histogram);
-        const enum bal_code code = bal_task_run(sweep->e, &task, sweep->options.stop, &trial, &err);
-        bal_sweep_add_trial(sweep, &task, code ? NULL : &trial, &err);
+        struct bli_trial trial = {.jobs = 0};
+        bli_trial_keep(&trial, bench->histogram);
+        const enum bal_code code = bli_task_run(sweep->e, &task, sweep->options.stop, &trial, &err);
+        bli_sweep_add_trial(sweep, &task, code ? NULL : &trial, &err);
     }
     free(bench);
 }
 
-enum bal_code bal_sweep_finish(struct bal_sweep *sweep, struct bal_error *err) {
+enum bal_code bli_sweep_finish(struct bli_sweep *sweep, struct bal_error *err) {
     if (sweep->error.code) {
         if (err)
             *err = sweep->error;
@@ -482,24 +482,24 @@ enum bal_code bal_sweep_finish(struct bal_sweep *sweep, struct bal_error *err) {
     if (sweep->progress.done < sweep->progress.total)
         return bal_fail(err, BAL_E_STOPPED, "stopped after %zu of %zu trials", sweep->progress.done,
                         sweep->progress.total);
-    return sweep->options.shard.count > 0 ? BAL_OK : bal_store_end(sweep->store, sweep->run, err);
+    return sweep->options.shard.count > 0 ? BAL_OK : bli_store_end(sweep->store, sweep->run, err);
 }
 
 static void sweep_worker(void *context, size_t i) {
     (void)i;
-    bal_sweep_work(context);
+    bli_sweep_work(context);
 }
 
-enum bal_code bal_sweep_run(const struct bal_experiment *experiment, struct bal_store *store,
-                            const struct bal_sweep_options *options, struct bal_error *err) {
-    struct bal_sweep *sweep = NULL;
-    enum bal_code code = bal_sweep_new(experiment, store, options, &sweep, err);
+enum bal_code bli_sweep_run(const struct bli_experiment *experiment, struct bli_store *store,
+                            const struct bli_sweep_options *options, struct bal_error *err) {
+    struct bli_sweep *sweep = NULL;
+    enum bal_code code = bli_sweep_new(experiment, store, options, &sweep, err);
     if (code)
         return code;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const unsigned threads = options->threads ? options->threads : processors < 1 ? 1 : (unsigned)processors;
-    code = bal_pool_run(threads, threads, sweep_worker, sweep, NULL);
-    code = code ? no_memory(err) : bal_sweep_finish(sweep, err);
-    bal_sweep_free(sweep);
+    code = bli_pool_run(threads, threads, sweep_worker, sweep, NULL);
+    code = code ? no_memory(err) : bli_sweep_finish(sweep, err);
+    bli_sweep_free(sweep);
     return code;
 }

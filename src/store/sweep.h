@@ -8,9 +8,9 @@
 
 #include "ballast/store.h"
 
-struct bal_sweep;
+struct bli_sweep;
 
-struct bal_task {
+struct bli_task {
     size_t request; /* for the sweep's own use */
     size_t point, policy;
     unsigned replication;
@@ -18,32 +18,32 @@ struct bal_task {
 
 /* Finds the trials that are missing in the store and records that the run has begun. The experiment and the
  * store must outlive it. */
-enum bal_code bal_sweep_new(const struct bal_experiment *experiment, struct bal_store *store,
-                            const struct bal_sweep_options *options, struct bal_sweep **sweep,
+enum bal_code bli_sweep_new(const struct bli_experiment *experiment, struct bli_store *store,
+                            const struct bli_sweep_options *options, struct bli_sweep **sweep,
                             struct bal_error *err);
-void bal_sweep_free(struct bal_sweep *sweep);
+void bli_sweep_free(struct bli_sweep *sweep);
 
-enum bal_next {
-    BAL_NEXT_TASK, /* *task is to be done */
-    BAL_NEXT_WAIT, /* no task now; tasks that are running may lead to more */
-    BAL_NEXT_END,  /* all is done, or the sweep has failed or been stopped */
+enum bli_next {
+    BLI_NEXT_TASK, /* *task is to be done */
+    BLI_NEXT_WAIT, /* no task now; tasks that are running may lead to more */
+    BLI_NEXT_END,  /* all is done, or the sweep has failed or been stopped */
 };
-enum bal_next bal_sweep_next(struct bal_sweep *sweep, struct bal_task *task);
+enum bli_next bli_sweep_next(struct bli_sweep *sweep, struct bli_task *task);
 /* The same, but waits for a task in that case. */
-enum bal_next bal_sweep_next_wait(struct bal_sweep *sweep, struct bal_task *task);
+enum bli_next bli_sweep_next_wait(struct bli_sweep *sweep, struct bli_task *task);
 
 /* Stores a finished trial, its histograms set; without a trial, records that it failed. */
-void bal_sweep_add_trial(struct bal_sweep *sweep, const struct bal_task *task, const struct bal_trial *trial,
+void bli_sweep_add_trial(struct bli_sweep *sweep, const struct bli_task *task, const struct bli_trial *trial,
                          const struct bal_error *why);
 
 /* Runs one trial; the histograms must be set. stop may be NULL. */
-enum bal_code bal_task_run(const struct bal_experiment *experiment, const struct bal_task *task,
-                           const volatile int *stop, struct bal_trial *trial, struct bal_error *err);
+enum bal_code bli_task_run(const struct bli_experiment *experiment, const struct bli_task *task,
+                           const volatile int *stop, struct bli_trial *trial, struct bal_error *err);
 
 /* Computes on the calling thread until there is nothing left to do. */
-void bal_sweep_work(struct bal_sweep *sweep);
+void bli_sweep_work(struct bli_sweep *sweep);
 
 /* Ends the sweep: BAL_OK when everything is done, BAL_E_STOPPED, or the first error. */
-enum bal_code bal_sweep_finish(struct bal_sweep *sweep, struct bal_error *err);
+enum bal_code bli_sweep_finish(struct bli_sweep *sweep, struct bal_error *err);
 
 #endif

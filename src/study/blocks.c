@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { SPANS = BAL_REPLAY_SPANS, BLOCKS = BAL_BLOCKS_IN_LOG, LENGTH = SPANS / BLOCKS };
+enum { SPANS = BLI_REPLAY_SPANS, BLOCKS = BLI_BLOCKS_IN_LOG, LENGTH = SPANS / BLOCKS };
 
 static double block_sum(const double *value, int block) {
     double sum = 0;
@@ -31,7 +31,7 @@ static double block_sum(const double *value, int block) {
 /* The blocks around one whose means tell of its queues: fewer vary too much by themselves. */
 enum { AROUND = 5 };
 
-static double memory_of(double response, double jobs, double time, const struct bal_blocks_fleet *fleet) {
+static double memory_of(double response, double jobs, double time, const struct bli_blocks_fleet *fleet) {
     static const double constant = 2.86;
     const double wait = fmax(response / jobs - fleet->service, 0) / fleet->service;
     const double slack = 1 - jobs * fleet->service / (fleet->servers * time);
@@ -40,9 +40,9 @@ static double memory_of(double response, double jobs, double time, const struct 
     return fmin(fleet->apart ? own : all, most) * fleet->service;
 }
 
-struct bal_blocks_memory bal_blocks_memory(const struct bal_span_sums *times,
-                                           const struct bal_blocks_fleet *fleet) {
-    struct bal_blocks_memory memory = {.queues = fleet->apart ? fleet->servers : 1};
+struct bli_blocks_memory bli_blocks_memory(const struct bli_span_sums *times,
+                                           const struct bli_blocks_fleet *fleet) {
+    struct bli_blocks_memory memory = {.queues = fleet->apart ? fleet->servers : 1};
     const double block = fleet->time / BLOCKS;
     for (int b = 0; b < BLOCKS; b++) {
         double response = 0, jobs = 0, blocks = 0;
@@ -75,8 +75,8 @@ static double squared_difference(const double *z, int block) {
     return difference * difference / 6;
 }
 
-struct bal_confidence_range bal_blocks_range(const struct bal_span_sums *sums,
-                                             const struct bal_blocks_memory *memory) {
+struct bli_confidence_range bli_blocks_range(const struct bli_span_sums *sums,
+                                             const struct bli_blocks_memory *memory) {
     static const double too_short = 0.3, most_of_it = 0.25, freedom = 1.5;
     double top = 0, bottom = 0, z[BLOCKS], variance = 0, squares = 0, untold = 0;
     for (int b = 0; b < BLOCKS; b++) {
@@ -93,17 +93,17 @@ struct bal_confidence_range bal_blocks_range(const struct bal_span_sums *sums,
         untold += memory->length[b] < too_short ? part : 0;
     }
     if (!(variance > 0))
-        return (struct bal_confidence_range){ratio, ratio};
+        return (struct bli_confidence_range){ratio, ratio};
     if (untold > most_of_it * variance)
-        return (struct bal_confidence_range){NAN, NAN};
+        return (struct bli_confidence_range){NAN, NAN};
     /* Fewer degrees of freedom where few blocks have most of it (Satterthwaite 1946); half of those that
      * normal differences would have, as long queues make some of them large. */
     const double dof = fmax(freedom * variance * variance / squares, 1);
-    const double half = bal_student_quantile(0.975, dof) * sqrt(2 * variance) / bottom / ratio;
-    return (struct bal_confidence_range){ratio * exp(-half), ratio * exp(half)};
+    const double half = bli_student_quantile(0.975, dof) * sqrt(2 * variance) / bottom / ratio;
+    return (struct bli_confidence_range){ratio * exp(-half), ratio * exp(half)};
 }
 
-double bal_blocks_spells(const struct bal_span_sums *late, const struct bal_blocks_memory *memory) {
+double bli_blocks_spells(const struct bli_span_sums *late, const struct bli_blocks_memory *memory) {
     double spells = 0;
     for (int b = 0; b < BLOCKS; b++) {
         const double top = block_sum(late->top, b), bottom = block_sum(late->bottom, b);
@@ -128,7 +128,7 @@ static double half_by(const double *value, int first, int together, double enlar
     return enlarge * normal * sqrt(squares * blocks / (blocks - 2));
 }
 
-double bal_blocks_half(const double value[BAL_REPLAY_SPANS], int first) {
+double bli_blocks_half(const double value[BLI_REPLAY_SPANS], int first) {
     static const struct {
         int together;
         double enlarge;

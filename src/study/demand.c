@@ -32,36 +32,36 @@ struct window {
 
 /* One pass over the trace. */
 struct survey {
-    const struct bal_trace_info *info;
+    const struct bli_trace_info *info;
     int64_t length; /* of a window */
     int64_t first;  /* number of the first window */
     size_t windows;
     struct window *window;
-    struct bal_histogram *sizes; /* in units of their mean */
-    double span_jobs[BAL_REPLAY_SPANS];
+    struct bli_histogram *sizes; /* in units of their mean */
+    double span_jobs[BLI_REPLAY_SPANS];
 };
 
-static void survey_add(struct survey *survey, const struct bal_trace_job *job) {
-    const struct bal_trace_info *info = survey->info;
+static void survey_add(struct survey *survey, const struct bli_trace_job *job) {
+    const struct bli_trace_info *info = survey->info;
     struct window *window = &survey->window[floor_divide(job->time, survey->length) - survey->first];
     const double size = (double)job->size / NANOSECONDS;
     window->jobs++;
     window->work += size;
-    bal_histogram_add(survey->sizes, size / info->size_mean);
+    bli_histogram_add(survey->sizes, size / info->size_mean);
     const double part = (double)(job->time - info->first) / (double)(info->last - info->first);
-    const size_t span = (size_t)(part * BAL_REPLAY_SPANS);
-    survey->span_jobs[span < BAL_REPLAY_SPANS ? span : BAL_REPLAY_SPANS - 1]++;
+    const size_t span = (size_t)(part * BLI_REPLAY_SPANS);
+    survey->span_jobs[span < BLI_REPLAY_SPANS ? span : BLI_REPLAY_SPANS - 1]++;
 }
 
-static enum bal_code survey_trace(struct survey *survey, const struct bal_trace *trace,
+static enum bal_code survey_trace(struct survey *survey, const struct bli_trace *trace,
                                   const volatile int *stop, struct bal_error *err) {
-    struct bal_trace_cursor *cursor;
-    enum bal_code code = bal_trace_cursor_new(trace, &cursor, err);
+    struct bli_trace_cursor *cursor;
+    enum bal_code code = bli_trace_cursor_new(trace, &cursor, err);
     if (code)
         return code;
     for (;;) {
-        struct bal_trace_job job;
-        code = bal_trace_next(cursor, &job, err);
+        struct bli_trace_job job;
+        code = bli_trace_next(cursor, &job, err);
         if (code || job.size == 0)
             break;
         if (stop && *stop) {
@@ -70,22 +70,22 @@ static enum bal_code survey_trace(struct survey *survey, const struct bal_trace 
         }
         survey_add(survey, &job);
     }
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
     return code;
 }
 
-static void finish_survey(const struct survey *survey, struct bal_demand *demand) {
-    const struct bal_trace_info *info = survey->info;
+static void finish_survey(const struct survey *survey, struct bli_demand *demand) {
+    const struct bli_trace_info *info = survey->info;
     const double mean = info->size_mean, window = (double)survey->length / NANOSECONDS;
-    *demand = (struct bal_demand){
+    *demand = (struct bli_demand){
         .rate = (double)info->jobs / info->span,
         .work = info->work / info->span,
         .scv = fmax(info->size_square / (mean * mean) - 1, 0),
         .size_mean = mean,
-        .size_p50 = mean * bal_histogram_quantile(survey->sizes, 0.5),
-        .size_p90 = mean * bal_histogram_quantile(survey->sizes, 0.9),
-        .size_p99 = mean * bal_histogram_quantile(survey->sizes, 0.99),
-        .size_p999 = mean * bal_histogram_quantile(survey->sizes, 0.999),
+        .size_p50 = mean * bli_histogram_quantile(survey->sizes, 0.5),
+        .size_p90 = mean * bli_histogram_quantile(survey->sizes, 0.9),
+        .size_p99 = mean * bli_histogram_quantile(survey->sizes, 0.99),
+        .size_p999 = mean * bli_histogram_quantile(survey->sizes, 0.999),
         .window = window,
     };
     demand->sizes = *survey->sizes;
@@ -100,13 +100,13 @@ static void finish_survey(const struct survey *survey, struct bal_demand *demand
     demand->peak_rate = fmax(demand->peak_rate, demand->rate);
     demand->peak_work = fmax(survey->window[busiest].work / window, demand->work);
     demand->peak_at = (double)(survey->first + (int64_t)busiest) * window;
-    for (size_t i = 0; i < BAL_REPLAY_SPANS; i++)
-        demand->span_rate[i] = survey->span_jobs[i] * BAL_REPLAY_SPANS / info->span;
+    for (size_t i = 0; i < BLI_REPLAY_SPANS; i++)
+        demand->span_rate[i] = survey->span_jobs[i] * BLI_REPLAY_SPANS / info->span;
 }
 
-enum bal_code bal_demand_of(const struct bal_trace *trace, const volatile int *stop,
-                            struct bal_demand *demand, struct bal_error *err) {
-    const struct bal_trace_info *info = bal_trace_info(trace);
+enum bal_code bli_demand_of(const struct bli_trace *trace, const volatile int *stop,
+                            struct bli_demand *demand, struct bal_error *err) {
+    const struct bli_trace_info *info = bli_trace_info(trace);
     if (info->last == info->first)
         return bal_fail(err, BAL_E_MODEL,
                         "all jobs (%llu) arrive at one moment, so there is no rate of arrivals; a replay "

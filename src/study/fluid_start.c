@@ -37,7 +37,7 @@ static enum bal_code read_line(struct levels *levels, char *line, const char *na
     char *rest = line;
     for (char *word; (word = strtok_r(rest, " \t\r\n,", &rest));) {
         double value;
-        if (!bal_share_parse(word, strlen(word), &value) || !(value >= 0 && value <= 1))
+        if (!bli_share_parse(word, strlen(word), &value) || !(value >= 0 && value <= 1))
             return bal_fail(err, BAL_E_SYNTAX, "%s:%u: '%.60s' is not a fraction from 0 to 1", name, number,
                             word);
         if (levels->count == FILE_LEVELS)
@@ -81,7 +81,7 @@ static enum bal_code fill_levels(struct levels *levels, struct bal_error *err) {
     return BAL_OK;
 }
 
-enum bal_code bal_fluid_path_start(const char *name, double **start, size_t *count, struct bal_error *err) {
+enum bal_code bli_fluid_path_start(const char *name, double **start, size_t *count, struct bal_error *err) {
     struct levels levels = {0};
     enum bal_code code = BAL_OK;
     if (strcmp(name, "full") == 0)

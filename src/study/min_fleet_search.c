@@ -17,27 +17,27 @@ enum {
 #define FALL_MIN 0.1
 #define FAR 1.5
 
-void bal_min_fleet_search_init(struct bal_min_fleet_search *least, uint32_t first, uint32_t most) {
-    *least = (struct bal_min_fleet_search){
+void bli_min_fleet_search_init(struct bli_min_fleet_search *least, uint32_t first, uint32_t most) {
+    *least = (struct bli_min_fleet_search){
         .most = most, .next = first, .step = first, .off_failed = NAN, .off_met = NAN};
 }
 
-void bal_min_fleet_search_init_near(struct bal_min_fleet_search *least, uint32_t first, uint32_t most,
+void bli_min_fleet_search_init_near(struct bli_min_fleet_search *least, uint32_t first, uint32_t most,
                                     double slope) {
-    bal_min_fleet_search_init(least, first, most);
+    bli_min_fleet_search_init(least, first, most);
     least->step = 1;
     least->slope = slope;
 }
 
 /* The first number, by the slope, that meets the target, or one further away with every step: to have it in a
  * bracket is worth more than to come closer. `otherwise` where the slope or `off` is not known. */
-static double extrapolate_servers(const struct bal_min_fleet_search *least, uint32_t number, double off,
+static double extrapolate_servers(const struct bli_min_fleet_search *least, uint32_t number, double off,
                                   double otherwise) {
     const double aim = off * (1 + least->steps / 4.0);
     return least->slope < 0 && !isnan(off) ? ceil(number * exp(-aim / least->slope)) : otherwise;
 }
 
-static void grow_step(struct bal_min_fleet_search *least) {
+static void grow_step(struct bli_min_fleet_search *least) {
     least->steps++;
     if (least->slope < 0 && least->steps < TRUSTED)
         return;
@@ -45,7 +45,7 @@ static void grow_step(struct bal_min_fleet_search *least) {
 }
 
 /* At most twice as many. */
-static uint32_t step_up(struct bal_min_fleet_search *least) {
+static uint32_t step_up(struct bli_min_fleet_search *least) {
     const double failed = least->failed, stepped = failed + least->step;
     if (least->failed == least->most)
         return 0;
@@ -56,7 +56,7 @@ static uint32_t step_up(struct bal_min_fleet_search *least) {
 }
 
 /* At most to the middle of what is left, and not far into what is unlikely to do. */
-static uint32_t step_down(struct bal_min_fleet_search *least) {
+static uint32_t step_down(struct bli_min_fleet_search *least) {
     if (least->steps == 0) /* the first that was tried does already */
         least->step = 1;
     const double met = least->met, stepped = met - least->step;
@@ -68,7 +68,7 @@ static uint32_t step_down(struct bal_min_fleet_search *least) {
 }
 
 /* Has the bracket shrunk well of late? */
-static bool is_shrinking(struct bal_min_fleet_search *least) {
+static bool is_shrinking(struct bli_min_fleet_search *least) {
     const uint32_t width = least->met - least->failed;
     if (least->width == 0 || width <= least->width / 2) {
         least->width = width;
@@ -78,7 +78,7 @@ static bool is_shrinking(struct bal_min_fleet_search *least) {
     return ++least->slow < MAX_SLOW_SHRINKS;
 }
 
-static uint32_t interpolate_servers(struct bal_min_fleet_search *least) {
+static uint32_t interpolate_servers(struct bli_min_fleet_search *least) {
     const double failed = least->failed, met = least->met;
     const double fall = least->off_failed - least->off_met;
     const bool known = fall > 0 && isfinite(fall);
@@ -88,7 +88,7 @@ static uint32_t interpolate_servers(struct bal_min_fleet_search *least) {
     return (uint32_t)fmin(fmax(ceil(zero), failed + 1), met - 1);
 }
 
-static uint32_t next_of(struct bal_min_fleet_search *least) {
+static uint32_t next_of(struct bli_min_fleet_search *least) {
     if (least->met == 0)
         return step_up(least);
     if (least->met - (least->failed > 0 ? least->failed : least->none) == 1)
@@ -97,7 +97,7 @@ static uint32_t next_of(struct bal_min_fleet_search *least) {
 }
 
 /* By the two that are furthest from each other. */
-static void update_slope(struct bal_min_fleet_search *least, uint32_t number, double off) {
+static void update_slope(struct bli_min_fleet_search *least, uint32_t number, double off) {
     if (!(fabs(off) < FAR))
         return;
     if (least->fewest == 0 || number < least->fewest) {
@@ -113,7 +113,7 @@ static void update_slope(struct bal_min_fleet_search *least, uint32_t number, do
         least->slope = -fall / log((double)least->largest / least->fewest);
 }
 
-void bal_min_fleet_search_report(struct bal_min_fleet_search *least, bool met, double off) {
+void bli_min_fleet_search_report(struct bli_min_fleet_search *least, bool met, double off) {
     update_slope(least, least->next, off);
     if (met) {
         least->met = least->next;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *bal_vanishing_text(enum bal_vanishing vanishing) {
+const char *bli_vanishing_text(enum bli_vanishing vanishing) {
     static const char *const texts[] = {"cannot", "no", "yes", "may", "not covered"};
     return texts[vanishing];
 }
@@ -43,7 +43,7 @@ static enum bal_code watch_probes(const struct bal_policy_spec *policy,
     if (!length || !state) {
         free(length);
         free(state);
-        bal_memory_lose(); /* who searches asks whether there is a price, and no more */
+        bli_memory_lose(); /* who searches asks whether there is a price, and no more */
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for %u servers", setting->servers);
     }
     for (uint32_t server = 0; server < setting->servers; server++)
@@ -97,7 +97,7 @@ static enum bal_code probes_grow(const struct bal_policy_spec *policy,
 /* ---- growth ---- */
 
 /* With N a power of two and its square, log2 N exactly doubles; what grows faster is more. */
-static enum bal_growth memory_growth(const struct bal_policy_spec *policy,
+static enum bli_growth memory_growth(const struct bal_policy_spec *policy,
                                      const struct bal_policy_context *setting) {
     int log_small = 10;
     while (log_small < 30 && (uint32_t)1 << log_small < setting->servers)
@@ -108,10 +108,10 @@ static enum bal_growth memory_growth(const struct bal_policy_spec *policy,
     large.servers = (uint32_t)1 << log_large;
     const double bits = bal_policy_memory_bits(policy, &small);
     if (bits == 0)
-        return BAL_GROWTH_NONE;
+        return BLI_GROWTH_NONE;
     const double allowed = bits * log_large / log_small;
-    return bal_policy_memory_bits(policy, &large) <= allowed * (1 + 1e-9) ? BAL_GROWTH_SMALL
-                                                                          : BAL_GROWTH_LARGE;
+    return bal_policy_memory_bits(policy, &large) <= allowed * (1 + 1e-9) ? BLI_GROWTH_SMALL
+                                                                          : BLI_GROWTH_LARGE;
 }
 
 /* Reports per job: at most one on becoming idle and one more on switching off and on again, which needs an
@@ -135,35 +135,35 @@ static bool reports_grow(const struct bal_policy_spec *policy, const struct bal_
 
 /* The setting of the paper: a Poisson stream, exponential sizes, equal servers, each job one task, all of it
  * for ever. */
-static bool is_covered(const struct bal_model *model) {
+static bool is_covered(const struct bli_model *model) {
     for (unsigned g = 1; g < model->servers.groups; g++)
         if (model->servers.group[g].speed != model->servers.group[0].speed)
             return false;
-    return model->clock == BAL_CLOCK_CONTINUOUS && bal_dist_is_exponential(&model->size) &&
+    return model->clock == BLI_CLOCK_CONTINUOUS && bli_dist_is_exponential(&model->size) &&
            model->tasks <= 1 && !model->classes && model->buffer == 0 &&
-           model->curve.kind == BAL_CURVE_CONSTANT && bal_arrivals_are_poisson(&model->arrivals) &&
+           model->curve.kind == BLI_CURVE_CONSTANT && bli_arrivals_are_poisson(&model->arrivals) &&
            model->load < 1;
 }
 
-static enum bal_vanishing vanishing_of(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                       const struct bal_price *price) {
+static enum bli_vanishing vanishing_of(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                       const struct bli_price *price) {
     if (!is_covered(model))
-        return BAL_VANISHING_UNKNOWN;
-    const double limit = bal_theory_predict(model, policy).waiting_limit;
+        return BLI_VANISHING_UNKNOWN;
+    const double limit = bli_theory_predict(model, policy).waiting_limit;
     if (limit == 0)
-        return BAL_VANISHING_YES;
+        return BLI_VANISHING_YES;
     const bool symmetric = bal_policy_flags(policy) & BAL_SYMMETRIC;
-    if (symmetric && price->memory != BAL_GROWTH_LARGE && price->messages != BAL_GROWTH_LARGE)
-        return BAL_VANISHING_NEVER;
+    if (symmetric && price->memory != BLI_GROWTH_LARGE && price->messages != BLI_GROWTH_LARGE)
+        return BLI_VANISHING_NEVER;
     if (limit > 0)
-        return BAL_VANISHING_NO;
-    return symmetric ? BAL_VANISHING_POSSIBLE : BAL_VANISHING_UNKNOWN;
+        return BLI_VANISHING_NO;
+    return symmetric ? BLI_VANISHING_POSSIBLE : BLI_VANISHING_UNKNOWN;
 }
 
-enum bal_code bal_price_of(const struct bal_model *model, const struct bal_policy_spec *policy,
-                           struct bal_price *price, struct bal_error *err) {
-    const struct bal_policy_context setting = {bal_servers_count(&model->servers), model->load};
-    *price = (struct bal_price){.memory_bits = bal_policy_memory_bits(policy, &setting)};
+enum bal_code bli_price_of(const struct bli_model *model, const struct bal_policy_spec *policy,
+                           struct bli_price *price, struct bal_error *err) {
+    const struct bal_policy_context setting = {bli_servers_count(&model->servers), model->load};
+    *price = (struct bli_price){.memory_bits = bal_policy_memory_bits(policy, &setting)};
     enum bal_code code = bal_policy_check(policy, &setting, NULL, err);
     if (!code)
         code = watch_probes(policy, &setting, &price->probes, err);
@@ -174,9 +174,9 @@ enum bal_code bal_price_of(const struct bal_model *model, const struct bal_polic
         return code;
     price->reports = reports_of(policy, &setting);
     price->memory = memory_growth(policy, &setting);
-    price->messages = grow || reports_grow(policy, &setting) ? BAL_GROWTH_LARGE
-                      : bal_price_messages(price) > 0        ? BAL_GROWTH_SMALL
-                                                             : BAL_GROWTH_NONE;
+    price->messages = grow || reports_grow(policy, &setting) ? BLI_GROWTH_LARGE
+                      : bli_price_messages(price) > 0        ? BLI_GROWTH_SMALL
+                                                             : BLI_GROWTH_NONE;
     price->vanishing = vanishing_of(model, policy, price);
     return BAL_OK;
 }

@@ -22,15 +22,15 @@ enum {
 #define MUP_HIGH 1e6
 
 struct price_search {
-    const struct bal_case *c;
-    const struct bal_wish *wish;
-    struct bal_lab_options options;
+    const struct bli_case *c;
+    const struct bli_wish *wish;
+    struct bli_lab_options options;
     struct bal_policy_context setting;
     double name_bits; /* of the name of a server */
-    struct bal_price_offers *offers;
-    bool pending[BAL_OFFERS_MAX]; /* to be simulated */
-    struct bal_case cases[BAL_OFFERS_MAX];
-    struct bal_result results[BAL_OFFERS_MAX];
+    struct bli_price_offers *offers;
+    bool pending[BLI_OFFERS_MAX]; /* to be simulated */
+    struct bli_case cases[BLI_OFFERS_MAX];
+    struct bli_result results[BLI_OFFERS_MAX];
 };
 
 /* ---- policies and their parameters ---- */
@@ -64,15 +64,15 @@ static bool is_named(const struct bal_policy_spec *spec, const char *name) {
 
 /* What theory says, by its expansion where that is close. *error: how far it may be off; NaN where it is a
  * limit, or not known. */
-static struct bal_prediction predict(const struct price_search *search, const struct bal_policy_spec *spec,
+static struct bli_prediction predict(const struct price_search *search, const struct bal_policy_spec *spec,
                                      double *error) {
-    struct bal_prediction known = bal_theory_predict(&search->c->model, spec);
-    struct bal_expansion expansion;
-    *error = known.kind == BAL_THEORY_EXACT ? 0 : NAN;
-    if (known.kind != BAL_THEORY_LIMIT || !bal_theory_expand(&search->c->model, spec, &expansion) ||
-        !bal_expansion_is_close(&expansion))
+    struct bli_prediction known = bli_theory_predict(&search->c->model, spec);
+    struct bli_expansion expansion;
+    *error = known.kind == BLI_THEORY_EXACT ? 0 : NAN;
+    if (known.kind != BLI_THEORY_LIMIT || !bli_theory_expand(&search->c->model, spec, &expansion) ||
+        !bli_expansion_is_close(&expansion))
         return known;
-    known.kind = BAL_THEORY_APPROXIMATE;
+    known.kind = BLI_THEORY_APPROXIMATE;
     known.waiting_mean += expansion.response_mean - known.response_mean;
     known.response_mean = expansion.response_mean;
     *error = expansion.error;
@@ -144,15 +144,15 @@ static double most_probes(const struct price_search *search) {
 /* Adds it if it can run here within the budgets, as far as that is known before a run. */
 static enum bal_code add_candidate(struct price_search *search, const struct bal_policy_spec *spec,
                                    struct bal_error *err) {
-    struct bal_price_offers *offers = search->offers;
-    enum bal_engine engine;
-    if (offers->count == BAL_OFFERS_MAX ||
-        bal_simulate_check(&search->c->model, spec, BAL_ENGINE_AUTO, &engine, NULL))
+    struct bli_price_offers *offers = search->offers;
+    enum bli_engine engine;
+    if (offers->count == BLI_OFFERS_MAX ||
+        bli_simulate_check(&search->c->model, spec, BLI_ENGINE_AUTO, &engine, NULL))
         return BAL_OK;
-    struct bal_offer *offer = &offers->offer[offers->count];
-    *offer = (struct bal_offer){.policy = *spec};
+    struct bli_offer *offer = &offers->offer[offers->count];
+    *offer = (struct bli_offer){.policy = *spec};
     offer->known = predict(search, spec, &offer->error);
-    const enum bal_code code = bal_price_of(&search->c->model, spec, &offer->price, err);
+    const enum bal_code code = bli_price_of(&search->c->model, spec, &offer->price, err);
     if (code)
         return code;
     if (offer->price.memory_bits > search->wish->memory_bits ||
@@ -168,7 +168,7 @@ static enum bal_code propose_fixed(struct price_search *search, struct bal_error
     for (size_t i = 0; i < bal_policy_count && !code; i++) {
         struct bal_policy_spec spec;
         bal_policy_parse(bal_policy_table[i]->name, &spec, NULL);
-        if (bal_simulate_is_distinct(&search->c->model, spec.policy) && !is_named(&spec, "pod") &&
+        if (bli_simulate_is_distinct(&search->c->model, spec.policy) && !is_named(&spec, "pod") &&
             !is_named(&spec, "pod-memory") && !is_named(&spec, "rcpb"))
             code = add_candidate(search, &spec, err);
     }
@@ -218,7 +218,7 @@ static enum bal_code simulate_candidates(struct price_search *search, const stru
         search->cases[i] = *search->c;
         search->cases[i].policy = specs[i];
         if (!briefly && search->c->max_run_length > 0)
-            bal_choose_length(&search->cases[i], 1, search->c->run.time, 0);
+            bli_choose_length(&search->cases[i], 1, search->c->run.time, 0);
         if (!briefly)
             continue;
         search->cases[i].max_run_length = 0;
@@ -227,14 +227,14 @@ static enum bal_code simulate_candidates(struct price_search *search, const stru
         if (search->cases[i].replications > 4)
             search->cases[i].replications = 4;
     }
-    return bal_lab_run(search->cases, count, &search->options, search->results, err);
+    return bli_lab_run(search->cases, count, &search->options, search->results, err);
 }
 
-static double upper_end(struct bal_estimate estimate) {
+static double upper_end(struct bli_estimate estimate) {
     return estimate.mean + (isnan(estimate.half_width) ? 0 : estimate.half_width);
 }
 
-static double lower_end(struct bal_estimate estimate) {
+static double lower_end(struct bli_estimate estimate) {
     return estimate.mean - (isnan(estimate.half_width) ? 0 : estimate.half_width);
 }
 
@@ -255,7 +255,7 @@ static enum bal_code propose_pod_memory(struct price_search *search, struct bal_
         if (code)
             return code;
         for (size_t i = 0; i < count && best_waiting > search->wish->waiting; i++) {
-            const double waiting = search->results[i].metric[BAL_WAITING_MEAN].mean;
+            const double waiting = search->results[i].metric[BLI_WAITING_MEAN].mean;
             if (!(waiting < best_waiting))
                 continue;
             best = specs[i];
@@ -268,11 +268,11 @@ static enum bal_code propose_pod_memory(struct price_search *search, struct bal_
 /* ---- making it dearer ---- */
 
 /* Parameters that cost more and do more, as far as the budgets go; false when there are none. */
-static bool raise_cost(const struct price_search *search, struct bal_offer *offer) {
+static bool raise_cost(const struct price_search *search, struct bli_offer *offer) {
     struct bal_policy_spec spec = offer->policy;
-    if (isnan(offer->result.metric[BAL_WAITING_MEAN].mean))
+    if (isnan(offer->result.metric[BLI_WAITING_MEAN].mean))
         return false;
-    const double factor = search->wish->waiting / upper_end(offer->result.metric[BAL_WAITING_MEAN]);
+    const double factor = search->wish->waiting / upper_end(offer->result.metric[BLI_WAITING_MEAN]);
     if (is_named(&spec, "pod") || is_named(&spec, "pod-memory")) {
         double *d = bal_policy_param(&spec, "d");
         const double b = is_named(&spec, "pod") ? 0 : *bal_policy_param(&spec, "b");
@@ -290,8 +290,8 @@ static bool raise_cost(const struct price_search *search, struct bal_offer *offe
     } else {
         return false;
     }
-    struct bal_price price;
-    if (bal_price_of(&search->c->model, &spec, &price, NULL))
+    struct bli_price price;
+    if (bli_price_of(&search->c->model, &spec, &price, NULL))
         return false;
     offer->policy = spec;
     offer->price = price;
@@ -300,48 +300,48 @@ static bool raise_cost(const struct price_search *search, struct bal_offer *offe
 }
 
 /* Whatever its error may be; undecided where that matters, or nothing is known. */
-static enum bal_fulfilment check_theory(const struct price_search *search, const struct bal_offer *offer) {
+static enum bli_fulfilment check_theory(const struct price_search *search, const struct bli_offer *offer) {
     const double waiting = offer->known.waiting_mean, wanted = search->wish->waiting;
-    return waiting + offer->error <= wanted  ? BAL_WISH_MET
-           : waiting - offer->error > wanted ? BAL_WISH_MISSED
-                                             : BAL_WISH_UNDECIDED;
+    return waiting + offer->error <= wanted  ? BLI_WISH_MET
+           : waiting - offer->error > wanted ? BLI_WISH_MISSED
+                                             : BLI_WISH_UNDECIDED;
 }
 
 /* Without reports its messages are its probes; with them, theory would have to know how many there are. */
-static bool decide_by_theory(const struct price_search *search, struct bal_offer *offer) {
-    const enum bal_fulfilment fulfilment = check_theory(search, offer);
-    if (fulfilment == BAL_WISH_UNDECIDED || offer->price.reports > 0)
+static bool decide_by_theory(const struct price_search *search, struct bli_offer *offer) {
+    const enum bli_fulfilment fulfilment = check_theory(search, offer);
+    if (fulfilment == BLI_WISH_UNDECIDED || offer->price.reports > 0)
         return false;
     const double probes = offer->price.probes;
     offer->by_theory = true;
     offer->fulfilment = fulfilment;
-    offer->result = (struct bal_result){.verdict = BAL_STABLE};
-    offer->result.metric[BAL_WAITING_MEAN] = (struct bal_estimate){offer->known.waiting_mean, offer->error};
-    offer->result.metric[BAL_PROBES_PER_JOB] = (struct bal_estimate){probes, 0};
-    offer->result.metric[BAL_MESSAGES_PER_JOB] = (struct bal_estimate){2 * probes, 0};
+    offer->result = (struct bli_result){.verdict = BLI_STABLE};
+    offer->result.metric[BLI_WAITING_MEAN] = (struct bli_estimate){offer->known.waiting_mean, offer->error};
+    offer->result.metric[BLI_PROBES_PER_JOB] = (struct bli_estimate){probes, 0};
+    offer->result.metric[BLI_MESSAGES_PER_JOB] = (struct bli_estimate){2 * probes, 0};
     return true;
 }
 
 /* By the interval. A doubted result decides nothing, nor does one of no job at all; what is known exactly, or
  * closely, may. */
-static enum bal_fulfilment check_offer(const struct price_search *search, const struct bal_offer *offer) {
-    const struct bal_result *result = &offer->result;
-    const struct bal_estimate measured = result->metric[BAL_WAITING_MEAN];
+static enum bli_fulfilment check_offer(const struct price_search *search, const struct bli_offer *offer) {
+    const struct bli_result *result = &offer->result;
+    const struct bli_estimate measured = result->metric[BLI_WAITING_MEAN];
     const double waiting = search->wish->waiting;
-    if (result->verdict == BAL_UNSTABLE)
-        return BAL_WISH_MISSED;
-    if (!bal_result_is_sure(result))
+    if (result->verdict == BLI_UNSTABLE)
+        return BLI_WISH_MISSED;
+    if (!bli_result_is_sure(result))
         return check_theory(search, offer);
     if (measured.mean - measured.half_width > waiting)
-        return BAL_WISH_MISSED;
-    return measured.mean + measured.half_width <= waiting ? BAL_WISH_MET : BAL_WISH_UNDECIDED;
+        return BLI_WISH_MISSED;
+    return measured.mean + measured.half_width <= waiting ? BLI_WISH_MET : BLI_WISH_UNDECIDED;
 }
 
 /* Simulates what is pending and judges it. The last word on an offer that cannot be made dearer is what was
  * found. */
 static enum bal_code run_round(struct price_search *search, bool last, bool *more, struct bal_error *err) {
-    struct bal_policy_spec specs[BAL_OFFERS_MAX] = {0};
-    size_t which[BAL_OFFERS_MAX], count = 0;
+    struct bal_policy_spec specs[BLI_OFFERS_MAX] = {0};
+    size_t which[BLI_OFFERS_MAX], count = 0;
     for (size_t i = 0; i < search->offers->count; i++) {
         search->pending[i] = search->pending[i] && !decide_by_theory(search, &search->offers->offer[i]);
         if (search->pending[i]) {
@@ -352,10 +352,10 @@ static enum bal_code run_round(struct price_search *search, bool last, bool *mor
     *more = false;
     const enum bal_code code = count ? simulate_candidates(search, specs, count, false, err) : BAL_OK;
     for (size_t i = 0; i < count && !code; i++) {
-        struct bal_offer *offer = &search->offers->offer[which[i]];
+        struct bli_offer *offer = &search->offers->offer[which[i]];
         offer->result = search->results[i];
         offer->fulfilment = check_offer(search, offer);
-        search->pending[which[i]] = offer->fulfilment != BAL_WISH_MET && !last && raise_cost(search, offer);
+        search->pending[which[i]] = offer->fulfilment != BLI_WISH_MET && !last && raise_cost(search, offer);
         *more = *more || search->pending[which[i]];
     }
     return code;
@@ -363,32 +363,32 @@ static enum bal_code run_round(struct price_search *search, bool last, bool *mor
 
 /* ---- conclusions ---- */
 
-static double messages_of(const struct bal_offer *offer) {
-    return offer->result.metric[BAL_MESSAGES_PER_JOB].mean;
+static double messages_of(const struct bli_offer *offer) {
+    return offer->result.metric[BLI_MESSAGES_PER_JOB].mean;
 }
 
 /* How many reports a job costs is known only now. */
 static void drop_over_budget(struct price_search *search) {
-    struct bal_price_offers *offers = search->offers;
+    struct bli_price_offers *offers = search->offers;
     size_t kept = 0;
     for (size_t i = 0; i < offers->count; i++)
-        if (!(lower_end(offers->offer[i].result.metric[BAL_MESSAGES_PER_JOB]) > search->wish->messages))
+        if (!(lower_end(offers->offer[i].result.metric[BLI_MESSAGES_PER_JOB]) > search->wish->messages))
             offers->offer[kept++] = offers->offer[i]; /* also where it is not known */
     offers->count = kept;
 }
 
 /* Measured numbers of messages that differ by half a percent count as equal. */
-static bool costs_less(const struct bal_offer *a, const struct bal_offer *b) {
+static bool costs_less(const struct bli_offer *a, const struct bli_offer *b) {
     const double messages = messages_of(a), other = messages_of(b);
     const double bits = a->price.memory_bits, other_bits = b->price.memory_bits;
     return messages <= 1.005 * other && bits <= other_bits && (messages < 0.995 * other || bits < other_bits);
 }
 
-static void mark_cheapest(struct bal_price_offers *offers) {
+static void mark_cheapest(struct bli_price_offers *offers) {
     for (size_t i = 0; i < offers->count; i++) {
-        bool beaten = offers->offer[i].fulfilment != BAL_WISH_MET;
+        bool beaten = offers->offer[i].fulfilment != BLI_WISH_MET;
         for (size_t k = 0; k < offers->count && !beaten; k++)
-            beaten = offers->offer[k].fulfilment == BAL_WISH_MET &&
+            beaten = offers->offer[k].fulfilment == BLI_WISH_MET &&
                      costs_less(&offers->offer[k], &offers->offer[i]);
         offers->offer[i].cheapest = !beaten;
     }
@@ -402,12 +402,12 @@ static int compare_numbers(double x, double y) {
 }
 
 static int best_first(const void *a, const void *b) {
-    const struct bal_offer *x = a, *y = b;
-    const bool x_met = x->fulfilment == BAL_WISH_MET, y_met = y->fulfilment == BAL_WISH_MET;
+    const struct bli_offer *x = a, *y = b;
+    const bool x_met = x->fulfilment == BLI_WISH_MET, y_met = y->fulfilment == BLI_WISH_MET;
     if (x_met != y_met)
         return x_met ? -1 : 1;
-    const double x_waiting = x->result.metric[BAL_WAITING_MEAN].mean,
-                 y_waiting = y->result.metric[BAL_WAITING_MEAN].mean;
+    const double x_waiting = x->result.metric[BLI_WAITING_MEAN].mean,
+                 y_waiting = y->result.metric[BLI_WAITING_MEAN].mean;
     const int by_waiting = compare_numbers(x_waiting, y_waiting);
     const int by_messages = compare_numbers(messages_of(x), messages_of(y));
     const int by_memory = compare_numbers(x->price.memory_bits, y->price.memory_bits);
@@ -416,16 +416,16 @@ static int best_first(const void *a, const void *b) {
     return by_messages ? by_messages : by_memory ? by_memory : by_waiting;
 }
 
-static struct bal_offer_hint hint_of(const struct price_search *search, struct bal_policy_spec policy) {
-    struct bal_offer_hint hint = {.policy = policy, .waiting = theory_of(search, &policy)};
-    if (bal_price_of(&search->c->model, &policy, &hint.price, NULL))
+static struct bli_offer_hint hint_of(const struct price_search *search, struct bal_policy_spec policy) {
+    struct bli_offer_hint hint = {.policy = policy, .waiting = theory_of(search, &policy)};
+    if (bli_price_of(&search->c->model, &policy, &hint.price, NULL))
         hint.policy.policy = NULL;
     return hint;
 }
 
 /* Only what exceeds a budget is printed as a hint: within the budget, simulation has excluded it. */
 static void find_hints(struct price_search *search) {
-    const struct bal_wish *wish = search->wish;
+    const struct bli_wish *wish = search->wish;
     const double names = most_names(search);
     const double reports = names >= 1 ? fewest_reports(search, names, wish->waiting) : INFINITY;
     const double probes = fewest_probes(search, wish->waiting);
@@ -440,27 +440,27 @@ static void find_hints(struct price_search *search) {
 }
 
 static void finish_offers(struct price_search *search) {
-    struct bal_price_offers *offers = search->offers;
-    const struct bal_model *model = &search->c->model;
-    offers->floor_waiting = bal_theory_lower_bound(model) - model->size.mean / model->servers.group[0].speed;
+    struct bli_price_offers *offers = search->offers;
+    const struct bli_model *model = &search->c->model;
+    offers->floor_waiting = bli_theory_lower_bound(model) - model->size.mean / model->servers.group[0].speed;
     drop_over_budget(search);
     mark_cheapest(offers);
     qsort(offers->offer, offers->count, sizeof *offers->offer, best_first);
-    if (offers->count == 0 || offers->offer[0].fulfilment != BAL_WISH_MET)
+    if (offers->count == 0 || offers->offer[0].fulfilment != BLI_WISH_MET)
         find_hints(search);
 }
 
-static enum bal_code check_wish(const struct bal_model *model, const struct bal_wish *wish,
+static enum bal_code check_wish(const struct bli_model *model, const struct bli_wish *wish,
                                 struct bal_error *err) {
     if (!(wish->waiting > 0) || !(wish->messages >= 0) || !(wish->memory_bits >= 0))
         return bal_fail(
             err, BAL_E_RANGE,
             "a wish of waiting %g, messages %g and memory %g; waiting must be above 0, the others at least 0",
             wish->waiting, wish->messages, wish->memory_bits);
-    const enum bal_code code = bal_model_check(model, err);
+    const enum bal_code code = bli_model_check(model, err);
     if (code)
         return code;
-    if (!isfinite(bal_theory_lower_bound(model)) || model->classes)
+    if (!isfinite(bli_theory_lower_bound(model)) || model->classes)
         return bal_fail(err, BAL_E_MODEL,
                         "theory knows the cheapest policy for equal servers, exponential sizes, one class of "
                         "jobs of one task and "
@@ -468,15 +468,15 @@ static enum bal_code check_wish(const struct bal_model *model, const struct bal_
     return BAL_OK;
 }
 
-enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *wish,
-                               const struct bal_lab_options *options, struct bal_price_offers **offers,
+enum bal_code bli_price_search(const struct bli_case *c, const struct bli_wish *wish,
+                               const struct bli_lab_options *options, struct bli_price_offers **offers,
                                struct bal_error *err) {
     *offers = NULL;
     enum bal_code code = check_wish(&c->model, wish, err);
     if (code)
         return code;
     struct price_search *search = calloc(1, sizeof *search);
-    struct bal_price_offers *found = calloc(1, sizeof *found);
+    struct bli_price_offers *found = calloc(1, sizeof *found);
     if (!search || !found) {
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory to search");
         goto out;
@@ -486,7 +486,7 @@ enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *
     search->options = *options;
     search->options.independent_lengths = true;
     search->offers = found;
-    search->setting = (struct bal_policy_context){bal_servers_count(&c->model.servers), c->model.load};
+    search->setting = (struct bal_policy_context){bli_servers_count(&c->model.servers), c->model.load};
     const struct bal_policy_spec one_name = rcpb_of(1, 1);
     search->name_bits = bal_policy_memory_bits(&one_name, &search->setting);
     code = propose_fixed(search, err);

@@ -10,31 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bal_priority_share_policy(const struct bal_priority *priority, char text[BAL_PRIORITY_SHARE_TEXT]) {
+void bli_priority_share_policy(const struct bli_priority *priority, char text[BLI_PRIORITY_SHARE_TEXT]) {
     static const char *const names[] = {"pod-scp", "pod-sep", "pod-ssp"};
-    if (priority->policy == BAL_PRIORITY_SEP)
-        snprintf(text, BAL_PRIORITY_SHARE_TEXT, "pod-sep:d=%u", priority->d1);
+    if (priority->policy == BLI_PRIORITY_SEP)
+        snprintf(text, BLI_PRIORITY_SHARE_TEXT, "pod-sep:d=%u", priority->d1);
     else
-        snprintf(text, BAL_PRIORITY_SHARE_TEXT, "%s:d1=%u,d2=%u", names[priority->policy], priority->d1,
+        snprintf(text, BLI_PRIORITY_SHARE_TEXT, "%s:d1=%u,d2=%u", names[priority->policy], priority->d1,
                  priority->d2);
 }
 
-void bal_priority_share_plain(const struct bal_priority *priority, char text[BAL_PRIORITY_SHARE_TEXT]) {
-    snprintf(text, BAL_PRIORITY_SHARE_TEXT, "pod:d=%u", priority->d1);
+void bli_priority_share_plain(const struct bli_priority *priority, char text[BLI_PRIORITY_SHARE_TEXT]) {
+    snprintf(text, BLI_PRIORITY_SHARE_TEXT, "pod:d=%u", priority->d1);
 }
 
-static struct bal_priority_result solve_at(const struct bal_priority_share_wish *wish, double p) {
-    struct bal_priority priority = wish->priority;
+static struct bli_priority_result solve_at(const struct bli_priority_share_wish *wish, double p) {
+    struct bli_priority priority = wish->priority;
     priority.p = p;
-    return bal_priority_solve(&priority);
+    return bli_priority_solve(&priority);
 }
 
-static void find_extremes(const struct bal_priority_share_wish *wish,
-                          struct bal_priority_share_found *found) {
+static void find_extremes(const struct bli_priority_share_wish *wish,
+                          struct bli_priority_share_found *found) {
     enum { STEPS = 1000 };
     for (int k = 1; k < STEPS; k++) {
         const double p = k / (double)STEPS;
-        const struct bal_priority_result result = solve_at(wish, p);
+        const struct bli_priority_result result = solve_at(wish, p);
         if (!(result.gain <= found->most_gain)) {
             found->most_gain = result.gain;
             found->most_gain_at = p;
@@ -46,10 +46,10 @@ static void find_extremes(const struct bal_priority_share_wish *wish,
     }
 }
 
-struct bal_priority_share_found bal_priority_share_find(const struct bal_priority_share_wish *wish) {
-    struct bal_priority_share_found found = {.most_gain = NAN, .least_loss = NAN};
-    const double scale = pow(10, BAL_PRIORITY_SHARE_DECIMALS);
-    found.p = floor(bal_priority_share(&wish->priority, wish->gain, wish->loss) * scale) / scale;
+struct bli_priority_share_found bli_priority_share_find(const struct bli_priority_share_wish *wish) {
+    struct bli_priority_share_found found = {.most_gain = NAN, .least_loss = NAN};
+    const double scale = pow(10, BLI_PRIORITY_SHARE_DECIMALS);
+    found.p = floor(bli_priority_share(&wish->priority, wish->gain, wish->loss) * scale) / scale;
     if (!(found.p > 0))
         found.p = NAN;
     found.theory = solve_at(wish, found.p);
@@ -62,11 +62,11 @@ struct bal_priority_share_found bal_priority_share_find(const struct bal_priorit
 /* Trials 2 r and 2 r + 1 are replication r of the policy and of pod: neighbours, so that an early end leaves
  * few pairs incomplete. */
 struct pairs {
-    struct bal_case cases[2];
-    struct bal_trial *trial;
+    struct bli_case cases[2];
+    struct bli_trial *trial;
     bool *complete;
     unsigned replications;
-    const struct bal_lab_options *options;
+    const struct bli_lab_options *options;
     pthread_mutex_t lock; /* guards what follows */
     size_t done;
     struct bal_error error;
@@ -74,12 +74,12 @@ struct pairs {
 
 static void run_trial(void *context, size_t i) {
     struct pairs *pairs = context;
-    const struct bal_case *c = &pairs->cases[i % 2];
-    struct bal_run run = c->run;
+    const struct bli_case *c = &pairs->cases[i % 2];
+    struct bli_run run = c->run;
     run.replication = i / 2;
     run.stop = pairs->options->stop;
     struct bal_error error = {0};
-    const enum bal_code code = bal_simulate(&c->model, &c->policy, &run, &pairs->trial[i], &error);
+    const enum bal_code code = bli_simulate(&c->model, &c->policy, &run, &pairs->trial[i], &error);
     pairs->complete[i] = code == BAL_OK;
     pthread_mutex_lock(&pairs->lock);
     pairs->done++;
@@ -92,7 +92,7 @@ static void run_trial(void *context, size_t i) {
 }
 
 /* The values of a metric of one of the two policies over the complete pairs; returns how many there are. */
-static unsigned values_of(const struct pairs *pairs, unsigned which, enum bal_metric metric, double *values) {
+static unsigned values_of(const struct pairs *pairs, unsigned which, enum bli_metric metric, double *values) {
     unsigned count = 0;
     for (unsigned r = 0; r < pairs->replications; r++)
         if (pairs->complete[2 * r] && pairs->complete[2 * r + 1])
@@ -101,34 +101,34 @@ static unsigned values_of(const struct pairs *pairs, unsigned which, enum bal_me
 }
 
 /* The results of the complete replications of one of the two. */
-static enum bal_code result_of(const struct pairs *pairs, unsigned which, struct bal_result *result) {
-    struct bal_trial *trial = malloc((pairs->replications + 1) * sizeof *trial);
+static enum bal_code result_of(const struct pairs *pairs, unsigned which, struct bli_result *result) {
+    struct bli_trial *trial = malloc((pairs->replications + 1) * sizeof *trial);
     if (!trial)
         return BAL_E_MEMORY;
     size_t count = 0;
     for (unsigned r = 0; r < pairs->replications; r++)
         if (pairs->complete[2 * r] && pairs->complete[2 * r + 1])
             trial[count++] = pairs->trial[2 * r + which];
-    bal_result_of(&pairs->cases[which], trial, count, result);
+    bli_result_of(&pairs->cases[which], trial, count, result);
     free(trial);
     return BAL_OK;
 }
 
 static enum bal_code summarize_pairs(const struct pairs *pairs,
-                                     struct bal_priority_share_measured *measured) {
+                                     struct bli_priority_share_measured *measured) {
     double *values = malloc((3 * (size_t)pairs->replications + 1) * sizeof *values);
     if (!values)
         return BAL_E_MEMORY;
     double *high = values, *low = high + pairs->replications, *pod = low + pairs->replications;
-    values_of(pairs, 0, BAL_HIGH_RESPONSE_MEAN, high);
-    values_of(pairs, 0, BAL_LOW_RESPONSE_MEAN, low);
-    const unsigned count = values_of(pairs, 1, BAL_RESPONSE_MEAN, pod);
-    *measured = (struct bal_priority_share_measured){
-        .high = bal_estimate_mean(high, count),
-        .low = bal_estimate_mean(low, count),
-        .pod = bal_estimate_mean(pod, count),
-        .gain = bal_estimate_ratio(pod, high, count),
-        .loss = bal_estimate_ratio(low, pod, count),
+    values_of(pairs, 0, BLI_HIGH_RESPONSE_MEAN, high);
+    values_of(pairs, 0, BLI_LOW_RESPONSE_MEAN, low);
+    const unsigned count = values_of(pairs, 1, BLI_RESPONSE_MEAN, pod);
+    *measured = (struct bli_priority_share_measured){
+        .high = bli_estimate_mean(high, count),
+        .low = bli_estimate_mean(low, count),
+        .pod = bli_estimate_mean(pod, count),
+        .gain = bli_estimate_ratio(pod, high, count),
+        .loss = bli_estimate_ratio(low, pod, count),
         .replications = count,
         .cases = {pairs->cases[0], pairs->cases[1]},
     };
@@ -137,24 +137,24 @@ static enum bal_code summarize_pairs(const struct pairs *pairs,
     return code ? code : result_of(pairs, 1, &measured->without);
 }
 
-static enum bal_code make_cases(const struct bal_priority_share_wish *wish, double p, uint32_t servers,
-                                const struct bal_run *run, struct bal_case cases[2], struct bal_error *err) {
-    char text[2][BAL_PRIORITY_SHARE_TEXT];
-    bal_priority_share_policy(&wish->priority, text[0]);
-    bal_priority_share_plain(&wish->priority, text[1]);
+static enum bal_code make_cases(const struct bli_priority_share_wish *wish, double p, uint32_t servers,
+                                const struct bli_run *run, struct bli_case cases[2], struct bal_error *err) {
+    char text[2][BLI_PRIORITY_SHARE_TEXT];
+    bli_priority_share_policy(&wish->priority, text[0]);
+    bli_priority_share_plain(&wish->priority, text[1]);
     for (int i = 0; i < 2; i++) {
-        struct bal_case *c = &cases[i];
-        *c = (struct bal_case){.run = *run};
-        c->model = (struct bal_model){.servers = {.groups = 1, .group = {{.count = servers, .speed = 1}}},
+        struct bli_case *c = &cases[i];
+        *c = (struct bli_case){.run = *run};
+        c->model = (struct bli_model){.servers = {.groups = 1, .group = {{.count = servers, .speed = 1}}},
                                       .load = wish->priority.lambda,
                                       .classes = true,
                                       .high = p};
-        enum bal_code code = bal_dist_parse("exp", &c->model.size, err);
+        enum bal_code code = bli_dist_parse("exp", &c->model.size, err);
         if (!code)
             code = bal_policy_parse(text[i], &c->policy, err);
-        enum bal_engine engine;
+        enum bli_engine engine;
         if (!code)
-            code = bal_simulate_check(&c->model, &c->policy, BAL_ENGINE_AUTO, &engine, err);
+            code = bli_simulate_check(&c->model, &c->policy, BLI_ENGINE_AUTO, &engine, err);
         if (code)
             return code;
     }
@@ -162,13 +162,13 @@ static enum bal_code make_cases(const struct bal_priority_share_wish *wish, doub
 }
 
 /* All pairs, once. */
-static enum bal_code run_pairs(struct pairs *pairs, struct bal_priority_share_measured *measured,
+static enum bal_code run_pairs(struct pairs *pairs, struct bli_priority_share_measured *measured,
                                struct bal_error *err) {
     const size_t trials = 2 * (size_t)pairs->replications;
-    const struct bal_lab_options *options = pairs->options;
+    const struct bli_lab_options *options = pairs->options;
     memset(pairs->complete, 0, trials * sizeof *pairs->complete);
     pairs->done = 0;
-    enum bal_code code = bal_pool_run(options->threads, trials, run_trial, pairs, options->stop);
+    enum bal_code code = bli_pool_run(options->threads, trials, run_trial, pairs, options->stop);
     if (!code)
         code = summarize_pairs(pairs, measured);
     if (code)
@@ -181,15 +181,15 @@ static enum bal_code run_pairs(struct pairs *pairs, struct bal_priority_share_me
 }
 
 /* Both are made longer together: the question is how one compares with the other. */
-static enum bal_code run_until_settled(struct pairs *pairs, struct bal_priority_share_measured *measured,
+static enum bal_code run_until_settled(struct pairs *pairs, struct bli_priority_share_measured *measured,
                                        struct bal_error *err) {
     struct run_length_state growth[2] = {{false, false}, {false, false}};
     for (;;) {
         const enum bal_code code = run_pairs(pairs, measured, err);
         if (code)
             return code;
-        const bool with = bal_run_length_should_double(&growth[0], &pairs->cases[0], &measured->with);
-        const bool without = bal_run_length_should_double(&growth[1], &pairs->cases[1], &measured->without);
+        const bool with = bli_run_length_should_double(&growth[0], &pairs->cases[0], &measured->with);
+        const bool without = bli_run_length_should_double(&growth[1], &pairs->cases[1], &measured->without);
         if (!with && !without)
             return BAL_OK;
         pairs->cases[0].run.time *= 2;
@@ -197,17 +197,17 @@ static enum bal_code run_until_settled(struct pairs *pairs, struct bal_priority_
     }
 }
 
-enum bal_code bal_priority_share_measure(const struct bal_priority_share_wish *wish, double p,
-                                         uint32_t servers, const struct bal_run *run, bool open,
-                                         unsigned replications, const struct bal_lab_options *options,
-                                         struct bal_priority_share_measured *measured,
+enum bal_code bli_priority_share_measure(const struct bli_priority_share_wish *wish, double p,
+                                         uint32_t servers, const struct bli_run *run, bool open,
+                                         unsigned replications, const struct bli_lab_options *options,
+                                         struct bli_priority_share_measured *measured,
                                          struct bal_error *err) {
     struct pairs pairs = {.replications = replications, .options = options};
     enum bal_code code = make_cases(wish, p, servers, run, pairs.cases, err);
     if (code)
         return code;
     if (open)
-        bal_choose_length(pairs.cases, 2, run->time, 0);
+        bli_choose_length(pairs.cases, 2, run->time, 0);
     const size_t trials = 2 * (size_t)replications;
     pairs.trial = calloc(trials, sizeof *pairs.trial);
     pairs.complete = calloc(trials, sizeof *pairs.complete);
@@ -223,7 +223,7 @@ enum bal_code bal_priority_share_measure(const struct bal_priority_share_wish *w
 
 /* ---- the answer ---- */
 
-static double miss_of(const struct bal_priority_share_wish *wish, double gain, double loss) {
+static double miss_of(const struct bli_priority_share_wish *wish, double gain, double loss) {
     const double gain_miss = wish->gain > 0 ? 1 - gain / wish->gain : 0;
     const double loss_miss = isfinite(wish->loss) ? loss / wish->loss - 1 : 0;
     if (isnan(gain_miss + loss_miss)) /* fmax would pass over it */
@@ -231,11 +231,11 @@ static double miss_of(const struct bal_priority_share_wish *wish, double gain, d
     return fmax(fmax(gain_miss, loss_miss), 0);
 }
 
-static void check_answer(const struct bal_priority_share_wish *wish,
-                         struct bal_priority_share_answer *answer) {
+static void check_answer(const struct bli_priority_share_wish *wish,
+                         struct bli_priority_share_answer *answer) {
     static const double tolerance = 0.01;
-    const struct bal_priority_share_measured *measured = &answer->measured;
-    answer->sure = bal_result_is_sure(&measured->with) && bal_result_is_sure(&measured->without);
+    const struct bli_priority_share_measured *measured = &answer->measured;
+    answer->sure = bli_result_is_sure(&measured->with) && bli_result_is_sure(&measured->without);
     answer->miss = miss_of(wish, measured->gain.mean, measured->loss.mean);
     /* given the benefit of the doubt that the error of the simulation leaves */
     const double least = measured->replications > 1
@@ -245,14 +245,14 @@ static void check_answer(const struct bal_priority_share_wish *wish,
     answer->confirmed = answer->sure && (answer->miss <= tolerance || least <= 0);
 }
 
-enum bal_code bal_priority_share_answer(const struct bal_priority_share_wish *wish, uint32_t servers,
-                                        const struct bal_run *run, bool open, unsigned replications,
-                                        const struct bal_lab_options *options,
-                                        struct bal_priority_share_answer *answer, struct bal_error *err) {
-    *answer = (struct bal_priority_share_answer){.found = bal_priority_share_find(wish), .servers = servers};
+enum bal_code bli_priority_share_answer(const struct bli_priority_share_wish *wish, uint32_t servers,
+                                        const struct bli_run *run, bool open, unsigned replications,
+                                        const struct bli_lab_options *options,
+                                        struct bli_priority_share_answer *answer, struct bal_error *err) {
+    *answer = (struct bli_priority_share_answer){.found = bli_priority_share_find(wish), .servers = servers};
     if (isnan(answer->found.p) || servers == 0)
         return BAL_OK;
-    const enum bal_code code = bal_priority_share_measure(wish, answer->found.p, servers, run, open,
+    const enum bal_code code = bli_priority_share_measure(wish, answer->found.p, servers, run, open,
                                                           replications, options, &answer->measured, err);
     if (code && code != BAL_E_STOPPED)
         return code;

@@ -8,7 +8,7 @@
 
 enum {
     STRETCHES_MIN = 4,
-    STRETCHES_MAX = BAL_REPLAY_SPANS,
+    STRETCHES_MAX = BLI_REPLAY_SPANS,
     TIMES_LONGER = 10, /* than the wanted time is a stretch, if the log is long enough */
 };
 
@@ -19,8 +19,8 @@ struct stretches {
     double period, length;
 };
 
-static struct stretches stretches_of(const struct bal_replay *replay, double part) {
-    const struct bal_trace_info *info = bal_trace_info(replay->trace);
+static struct stretches stretches_of(const struct bli_replay *replay, double part) {
+    const struct bli_trace_info *info = bli_trace_info(replay->trace);
     const double span = 1e9 * info->span, wanted = 1e9 * replay->target->seconds * replay->speedup;
     const double fit = floor(part * span / (TIMES_LONGER * wanted));
     const double count = fmin(fmax(fit, STRETCHES_MIN), STRETCHES_MAX);
@@ -38,22 +38,22 @@ static double sample_position(const struct stretches *stretches, double after, d
     return within >= 0 && within < stretches->length ? *before : NAN;
 }
 
-enum bal_code bal_replay_next(struct bal_trace_cursor *cursor, uint64_t done, const volatile int *stop,
-                              struct bal_trace_job *job, struct bal_error *err) {
+enum bal_code bli_replay_next(struct bli_trace_cursor *cursor, uint64_t done, const volatile int *stop,
+                              struct bli_trace_job *job, struct bal_error *err) {
     enum { STRIDE = 65536 }; /* jobs between two looks at stop */
     if (done % STRIDE == 0 && stop && *stop)
         return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
-    return bal_trace_next(cursor, job, err);
+    return bli_trace_next(cursor, job, err);
 }
 
-static enum bal_code copy_stretches(const struct bal_trace *from, const struct stretches *stretches,
-                                    const volatile int *stop, struct bal_trace *to, struct bal_error *err) {
-    struct bal_trace_cursor *cursor;
-    enum bal_code code = bal_trace_cursor_new(from, &cursor, err);
+static enum bal_code copy_stretches(const struct bli_trace *from, const struct stretches *stretches,
+                                    const volatile int *stop, struct bli_trace *to, struct bal_error *err) {
+    struct bli_trace_cursor *cursor;
+    enum bal_code code = bli_trace_cursor_new(from, &cursor, err);
     for (uint64_t done = 0; !code; done++) {
-        struct bal_trace_job job;
+        struct bli_trace_job job;
         double before;
-        code = bal_replay_next(cursor, done, stop, &job, err);
+        code = bli_replay_next(cursor, done, stop, &job, err);
         if (code || job.size == 0)
             break;
         const double place =
@@ -61,23 +61,23 @@ static enum bal_code copy_stretches(const struct bal_trace *from, const struct s
         if (isnan(place))
             continue;
         job.time = (int64_t)place;
-        code = bal_trace_add(to, &job, err);
+        code = bli_trace_add(to, &job, err);
     }
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
     return code;
 }
 
-enum bal_code bal_replay_sample(const struct bal_replay *replay, double part, const volatile int *stop,
-                                struct bal_replay *sample, struct bal_trace **trace, struct bal_error *err) {
+enum bal_code bli_replay_sample(const struct bli_replay *replay, double part, const volatile int *stop,
+                                struct bli_replay *sample, struct bli_trace **trace, struct bal_error *err) {
     const struct stretches stretches = stretches_of(replay, part);
-    enum bal_code code = bal_trace_new(NULL, trace, err);
+    enum bal_code code = bli_trace_new(NULL, trace, err);
     if (code)
         return code;
     code = copy_stretches(replay->trace, &stretches, stop, *trace, err);
     if (!code)
-        code = bal_trace_finish(*trace, stop, err);
+        code = bli_trace_finish(*trace, stop, err);
     if (code) {
-        bal_trace_free(*trace);
+        bli_trace_free(*trace);
         *trace = NULL;
         return code;
     }

@@ -26,12 +26,12 @@ enum {
 struct tried {
     uint32_t servers;
     bool counts; /* the search has asked for it: it was not merely tried ahead of it */
-    struct bal_replay_outcome *outcome;
+    struct bli_replay_outcome *outcome;
 };
 
 /* How far the search of a policy is. */
 struct progress {
-    struct bal_min_fleet_search least;
+    struct bli_min_fleet_search least;
     struct tried *tried;
     size_t count, room;
     bool ranges;        /* the search is over, and the range is looked for: ... */
@@ -47,10 +47,10 @@ struct size_attempt {
 };
 
 struct sizes {
-    const struct bal_replay *replay;
-    const struct bal_demand *demand;
+    const struct bli_replay *replay;
+    const struct bli_demand *demand;
     const struct bal_policy_spec *policy;
-    const struct bal_lab_options *options;
+    const struct bli_lab_options *options;
     size_t count;
     bool rough;     /* a guess is enough */
     size_t threads; /* so many trials go at once */
@@ -59,56 +59,56 @@ struct sizes {
     /* Of one round: what is tried, and what came of it. */
     size_t attempts;
     struct size_attempt *attempt;
-    enum bal_effort *effort;
-    struct bal_case *cases;
-    struct bal_replay_outcome *outcome;
+    enum bli_effort *effort;
+    struct bli_case *cases;
+    struct bli_replay_outcome *outcome;
 };
 
 /* ---- the target ---- */
 
 /* What is wanted when no job ever waits: on the fastest servers. */
-static double best_possible(const struct bal_replay *replay, const struct bal_demand *demand) {
+static double best_possible(const struct bli_replay *replay, const struct bli_demand *demand) {
     const double quantile = replay->target->quantile;
     const double size = quantile == 0 ? demand->size_mean
-                                      : demand->size_mean * bal_histogram_quantile(&demand->sizes, quantile);
-    return size / bal_replay_fastest(replay);
+                                      : demand->size_mean * bli_histogram_quantile(&demand->sizes, quantile);
+    return size / bli_replay_fastest(replay);
 }
 
 /* How much that takes of what the target allows. */
-static double target_ratio_at_best(const struct bal_replay *replay, const struct bal_demand *demand) {
-    const struct bal_target *target = replay->target;
+static double target_ratio_at_best(const struct bli_replay *replay, const struct bli_demand *demand) {
+    const struct bli_target *target = replay->target;
     if (target->quantile == 0)
         return best_possible(replay, demand) / target->seconds;
-    const double size = target->seconds * bal_replay_fastest(replay) / demand->size_mean;
-    const double jobs = (double)bal_histogram_total(&demand->sizes);
-    return bal_count_above(&demand->sizes, size) / jobs / (1 - target->quantile);
+    const double size = target->seconds * bli_replay_fastest(replay) / demand->size_mean;
+    const double jobs = (double)bli_histogram_total(&demand->sizes);
+    return bli_count_above(&demand->sizes, size) / jobs / (1 - target->quantile);
 }
 
 /* What waiting takes of what is left to it, as a logarithm: that of the servers makes it nearly a straight
  * line, but not where hardly a job waits or nearly all do, which does not show how far away the target is.
  * NaN: not known. */
-static double off_target(const struct sizes *sizes, const struct bal_replay_outcome *outcome) {
+static double off_target(const struct sizes *sizes, const struct bli_replay_outcome *outcome) {
     const double far = 2, left = 1 - sizes->at_best, taken = outcome->target_ratio - sizes->at_best;
     return isnan(taken) || left < 1e-3 ? NAN : fmin(log(fmax(taken / left, exp(-far))), far);
 }
 
-static bool serves_all(const struct bal_result *result) {
-    return result->metric[BAL_REFUSED].mean == 0 && result->metric[BAL_LOST].mean == 0;
+static bool serves_all(const struct bli_result *result) {
+    return result->metric[BLI_REFUSED].mean == 0 && result->metric[BLI_LOST].mean == 0;
 }
 
-static bool is_met(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
-    return !outcome->given_up && outcome->time[BAL_TIME_WANTED].mean <= target->seconds &&
+static bool is_met(const struct bli_target *target, const struct bli_replay_outcome *outcome) {
+    return !outcome->given_up && outcome->time[BLI_TIME_WANTED].mean <= target->seconds &&
            serves_all(&outcome->result);
 }
 
 /* Would the fleet do by some of 95 % of other logs, and by all of them? */
-static bool may_meet_target(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
-    return !outcome->given_up && outcome->log[BAL_TIME_WANTED].low <= target->seconds &&
+static bool may_meet_target(const struct bli_target *target, const struct bli_replay_outcome *outcome) {
+    return !outcome->given_up && outcome->log[BLI_TIME_WANTED].low <= target->seconds &&
            serves_all(&outcome->result);
 }
 
-static bool must_meet_target(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
-    return !outcome->given_up && !(outcome->log[BAL_TIME_WANTED].high > target->seconds) &&
+static bool must_meet_target(const struct bli_target *target, const struct bli_replay_outcome *outcome) {
+    return !outcome->given_up && !(outcome->log[BLI_TIME_WANTED].high > target->seconds) &&
            serves_all(&outcome->result);
 }
 
@@ -145,10 +145,10 @@ static bool reserve_tried(struct progress *progress) {
 
 /* What is tried again, to its end, takes the place of what was known. */
 static enum bal_code save_tried(struct progress *progress, uint32_t servers,
-                                const struct bal_replay_outcome *outcome, struct bal_error *err) {
+                                const struct bli_replay_outcome *outcome, struct bal_error *err) {
     struct tried *known = find_tried(progress, servers);
     if (!known) {
-        struct bal_replay_outcome *copy = malloc(sizeof *copy);
+        struct bli_replay_outcome *copy = malloc(sizeof *copy);
         if (!copy || !reserve_tried(progress)) {
             free(copy);
             return bal_fail(err, BAL_E_MEMORY, "not enough memory for what was tried");
@@ -181,7 +181,7 @@ static void search_range_down(struct progress *progress, uint32_t servers) {
  * jobs alone decide and other logs have more of them. */
 static void search_range_up(struct progress *progress, uint32_t servers) {
     const uint32_t found = progress->least.met;
-    if (servers >= BAL_REPLAY_SERVERS / 2 || (servers >= RANGE_ALWAYS && servers / RANGE_FACTOR >= found)) {
+    if (servers >= BLI_REPLAY_SERVERS / 2 || (servers >= RANGE_ALWAYS && servers / RANGE_FACTOR >= found)) {
         progress->up = progress->high = 0;
         return;
     }
@@ -190,12 +190,12 @@ static void search_range_up(struct progress *progress, uint32_t servers) {
 }
 
 static void begin_range(const struct sizes *sizes, struct progress *progress) {
-    const struct bal_target *target = sizes->replay->target;
-    const struct bal_min_fleet_search *least = &progress->least;
+    const struct bli_target *target = sizes->replay->target;
+    const struct bli_min_fleet_search *least = &progress->least;
     const uint32_t servers = least->met > 0 ? least->met : least->failed;
-    const struct bal_replay_outcome *at = find_tried(progress, servers)->outcome;
+    const struct bli_replay_outcome *at = find_tried(progress, servers)->outcome;
     progress->ranges = true;
-    if (isnan(at->log[BAL_TIME_WANTED].high))
+    if (isnan(at->log[BLI_TIME_WANTED].high))
         return;
     progress->low = progress->high = servers;
     progress->down_step = progress->up_step = servers / STEPS > 1 ? servers / STEPS : 1;
@@ -210,7 +210,7 @@ static void begin_range(const struct sizes *sizes, struct progress *progress) {
 }
 
 static void advance_range(const struct sizes *sizes, struct progress *progress) {
-    const struct bal_target *target = sizes->replay->target;
+    const struct bli_target *target = sizes->replay->target;
     struct tried *tried;
     while (progress->down > 0 && tells_may_meet(sizes, tried = find_tried(progress, progress->down))) {
         tried->counts = true;
@@ -233,10 +233,10 @@ static void advance_range(const struct sizes *sizes, struct progress *progress) 
 
 /* As far as what was tried goes. The fleet that just fails is shown, and must be replayed to its end. */
 static void advance_search(const struct sizes *sizes, struct progress *progress) {
-    struct bal_min_fleet_search *least = &progress->least;
+    struct bli_min_fleet_search *least = &progress->least;
     for (struct tried *tried; least->next > 0 && (tried = find_tried(progress, least->next));) {
         tried->counts = true;
-        bal_min_fleet_search_report(least, is_met(sizes->replay->target, tried->outcome),
+        bli_min_fleet_search_report(least, is_met(sizes->replay->target, tried->outcome),
                                     off_target(sizes, tried->outcome));
     }
     if (sizes->rough || progress->count == 0 || least->next > 0)
@@ -247,25 +247,25 @@ static void advance_search(const struct sizes *sizes, struct progress *progress)
         advance_range(sizes, progress);
 }
 
-static void add_attempt(struct sizes *sizes, size_t who, uint32_t servers, enum bal_effort effort) {
+static void add_attempt(struct sizes *sizes, size_t who, uint32_t servers, enum bli_effort effort) {
     if (servers == 0)
         return;
-    sizes->effort[sizes->attempts] = sizes->rough ? BAL_EFFORT_ROUGH : effort;
+    sizes->effort[sizes->attempts] = sizes->rough ? BLI_EFFORT_ROUGH : effort;
     sizes->attempt[sizes->attempts++] = (struct size_attempt){who, servers};
 }
 
 static void list_next(struct sizes *sizes, size_t who) {
     const struct progress *progress = &sizes->progress[who];
-    const struct bal_min_fleet_search *least = &progress->least;
+    const struct bli_min_fleet_search *least = &progress->least;
     const bool percentile = sizes->replay->target->quantile > 0;
     if (least->next > 0) { /* one below a fleet that does may be the last that fails */
         add_attempt(sizes, who, least->next,
-                    least->next + 1 == least->met ? BAL_EFFORT_WHOLE : BAL_EFFORT_HASTY);
+                    least->next + 1 == least->met ? BLI_EFFORT_WHOLE : BLI_EFFORT_HASTY);
     } else if (!sizes->rough && !progress->ranges && progress->count > 0) {
-        add_attempt(sizes, who, least->failed, BAL_EFFORT_WHOLE);
+        add_attempt(sizes, who, least->failed, BLI_EFFORT_WHOLE);
     } else {
-        add_attempt(sizes, who, progress->down, percentile ? BAL_EFFORT_HASTY : BAL_EFFORT_WHOLE);
-        add_attempt(sizes, who, progress->up, BAL_EFFORT_WHOLE);
+        add_attempt(sizes, who, progress->down, percentile ? BLI_EFFORT_HASTY : BLI_EFFORT_WHOLE);
+        add_attempt(sizes, who, progress->up, BLI_EFFORT_WHOLE);
     }
 }
 
@@ -273,13 +273,13 @@ static void list_next(struct sizes *sizes, size_t who) {
  * What is found is the same without. */
 static void list_ahead(struct sizes *sizes, size_t who, bool below) {
     const struct progress *progress = &sizes->progress[who];
-    const struct bal_min_fleet_search *least = &progress->least;
+    const struct bli_min_fleet_search *least = &progress->least;
     const uint32_t servers = below ? least->next - 1 : least->next + 1;
     if (least->next == 0 || servers <= least->none || servers > least->most || servers == least->failed ||
         servers == least->met || find_tried(progress, servers) ||
         (sizes->attempts + 1) * sizes->replay->replications > sizes->threads)
         return;
-    add_attempt(sizes, who, servers, below ? BAL_EFFORT_WHOLE : BAL_EFFORT_HASTY);
+    add_attempt(sizes, who, servers, below ? BLI_EFFORT_WHOLE : BLI_EFFORT_HASTY);
 }
 
 static void list_attempts(struct sizes *sizes) {
@@ -296,7 +296,7 @@ static void list_attempts(struct sizes *sizes) {
 static double rounds_left(const struct sizes *sizes) {
     double most = 0;
     for (size_t i = 0; i < sizes->count; i++) {
-        const struct bal_min_fleet_search *least = &sizes->progress[i].least;
+        const struct bli_min_fleet_search *least = &sizes->progress[i].least;
         if (least->next == 0)
             continue;
         const double bracket = least->met > 0 && least->failed > 0 ? least->met - least->failed : 8;
@@ -307,7 +307,7 @@ static double rounds_left(const struct sizes *sizes) {
 
 /* Progress of the whole search, from that of a round. */
 struct tracker {
-    const struct bal_lab_options *options;
+    const struct bli_lab_options *options;
     double done, left; /* earlier rounds; rounds from this one on, as far as is known */
 };
 
@@ -318,20 +318,20 @@ static void show_progress(void *context, double part) {
                                    (tracker->done + part) / (tracker->done + tracker->left));
 }
 
-static enum bal_code case_of(const struct sizes *sizes, size_t who, uint32_t servers, struct bal_case *c,
+static enum bal_code case_of(const struct sizes *sizes, size_t who, uint32_t servers, struct bli_case *c,
                              struct bal_error *err) {
-    struct bal_replay replay = *sizes->replay;
+    struct bli_replay replay = *sizes->replay;
     replay.model.servers.group[replay.vary].count = servers;
-    return bal_replay_case(&replay, &sizes->policy[who], c, err);
+    return bli_replay_case(&replay, &sizes->policy[who], c, err);
 }
 
-static enum bal_code try_all(struct sizes *sizes, const struct bal_lab_options *options,
+static enum bal_code try_all(struct sizes *sizes, const struct bli_lab_options *options,
                              struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (size_t k = 0; k < sizes->attempts && !code; k++)
         code = case_of(sizes, sizes->attempt[k].who, sizes->attempt[k].servers, &sizes->cases[k], err);
     if (!code)
-        code = bal_replay_try(sizes->replay, sizes->cases, sizes->effort, sizes->attempts, options,
+        code = bli_replay_try(sizes->replay, sizes->cases, sizes->effort, sizes->attempts, options,
                               sizes->outcome, err);
     for (size_t k = 0; k < sizes->attempts && !code; k++)
         code = save_tried(&sizes->progress[sizes->attempt[k].who], sizes->attempt[k].servers,
@@ -341,7 +341,7 @@ static enum bal_code try_all(struct sizes *sizes, const struct bal_lab_options *
 
 static enum bal_code run_rounds(struct sizes *sizes, struct bal_error *err) {
     struct tracker tracker = {.options = sizes->options};
-    struct bal_lab_options options = *sizes->options;
+    struct bli_lab_options options = *sizes->options;
     options.progress = sizes->rough ? NULL : show_progress; /* which takes little time compared with the
                                                                others */
     options.progress_context = &tracker;
@@ -361,10 +361,10 @@ static enum bal_code run_rounds(struct sizes *sizes, struct bal_error *err) {
 /* The largest number of servers that cannot be had, all of whose smaller ones cannot either. */
 static enum bal_code find_none(const struct sizes *sizes, size_t who, uint32_t *none, struct bal_error *err) {
     uint32_t some = 1;
-    struct bal_case c;
+    struct bli_case c;
     *none = 0;
     for (enum bal_code code; (code = case_of(sizes, who, some, &c, err)); some *= 2) {
-        if (some >= BAL_REPLAY_SERVERS)
+        if (some >= BLI_REPLAY_SERVERS)
             return code;
         *none = some;
     }
@@ -377,30 +377,30 @@ static enum bal_code find_none(const struct sizes *sizes, size_t who, uint32_t *
 
 /* The search begins where a part of the log has its answer, but not below what the work alone demands of the
  * servers that the others leave it to: on average, and while it is most. */
-static enum bal_code begin_searches(struct sizes *sizes, const struct bal_min_fleet_search *guess,
+static enum bal_code begin_searches(struct sizes *sizes, const struct bli_min_fleet_search *guess,
                                     struct bal_error *err) {
-    const struct bal_replay *replay = sizes->replay;
-    const struct bal_servers *servers = &replay->model.servers;
-    const double slots = bal_replay_server_rate(&replay->model), speed = servers->group[replay->vary].speed;
-    const double others = bal_servers_capacity(servers) - servers->group[replay->vary].count * speed;
+    const struct bli_replay *replay = sizes->replay;
+    const struct bli_servers *servers = &replay->model.servers;
+    const double slots = bli_replay_server_rate(&replay->model), speed = servers->group[replay->vary].speed;
+    const double others = bli_servers_capacity(servers) - servers->group[replay->vary].count * speed;
     const double needed = sizes->demand->work * replay->speedup / slots - others;
-    struct bal_flow *flow;
-    enum bal_code code = bal_flow_new(replay, sizes->options->stop, &flow, err);
-    const uint32_t flowing = code ? 0 : bal_flow_min_servers(flow, replay);
+    struct bli_flow *flow;
+    enum bal_code code = bli_flow_new(replay, sizes->options->stop, &flow, err);
+    const uint32_t flowing = code ? 0 : bli_flow_min_servers(flow, replay);
     free(flow);
     for (size_t i = 0; i < sizes->count && !code; i++) {
-        struct bal_min_fleet_search *least = &sizes->progress[i].least;
+        struct bli_min_fleet_search *least = &sizes->progress[i].least;
         uint32_t none;
         if ((code = find_none(sizes, i, &none, err)))
             break;
-        const double busy = fmin(fmax(ceil(needed / speed), none + 1.0), BAL_REPLAY_SERVERS);
-        const double most = fmin(fmax(busy * FACTOR, ALWAYS_TRIED), BAL_REPLAY_SERVERS);
+        const double busy = fmin(fmax(ceil(needed / speed), none + 1.0), BLI_REPLAY_SERVERS);
+        const double most = fmin(fmax(busy * FACTOR, ALWAYS_TRIED), BLI_REPLAY_SERVERS);
         const uint32_t first = (uint32_t)fmin(fmax(busy, flowing), most);
         if (guess)
-            bal_min_fleet_search_init_near(least, first > guess[i].met ? first : guess[i].met, (uint32_t)most,
+            bli_min_fleet_search_init_near(least, first > guess[i].met ? first : guess[i].met, (uint32_t)most,
                                            guess[i].slope);
         else
-            bal_min_fleet_search_init(least, first, (uint32_t)most);
+            bli_min_fleet_search_init(least, first, (uint32_t)most);
         least->none = none;
         least->unlikely = flowing - 1;
     }
@@ -410,19 +410,19 @@ static enum bal_code begin_searches(struct sizes *sizes, const struct bal_min_fl
 static enum bal_code search_sizes(struct sizes *sizes, struct bal_error *err);
 
 /* Searches in a part of the log. *guess stays NULL where that is too small. */
-static enum bal_code guess_all(const struct sizes *sizes, struct bal_min_fleet_search **guess,
+static enum bal_code guess_all(const struct sizes *sizes, struct bli_min_fleet_search **guess,
                                struct bal_error *err) {
-    const struct bal_replay *replay = sizes->replay;
+    const struct bli_replay *replay = sizes->replay;
     const double part = fmin(replay->replications / (double)PART, 1);
-    struct bal_replay sample = *replay;
-    struct bal_trace *trace = NULL;
+    struct bli_replay sample = *replay;
+    struct bli_trace *trace = NULL;
     *guess = NULL;
-    if (part * (double)bal_trace_info(replay->trace)->jobs < JOBS_MIN)
+    if (part * (double)bli_trace_info(replay->trace)->jobs < JOBS_MIN)
         return BAL_OK;
     sample.replications = 1;
     enum bal_code code =
-        part < 1 ? bal_replay_sample(replay, part, sizes->options->stop, &sample, &trace, err) : BAL_OK;
-    if (!code && bal_trace_info(sample.trace)->span > 0) {
+        part < 1 ? bli_replay_sample(replay, part, sizes->options->stop, &sample, &trace, err) : BAL_OK;
+    if (!code && bli_trace_info(sample.trace)->span > 0) {
         struct sizes rough = *sizes;
         rough.replay = &sample;
         rough.rough = true;
@@ -438,12 +438,12 @@ static enum bal_code guess_all(const struct sizes *sizes, struct bal_min_fleet_s
         }
         free_sizes(&rough);
     }
-    bal_trace_free(trace);
+    bli_trace_free(trace);
     return code;
 }
 
 static enum bal_code search_sizes(struct sizes *sizes, struct bal_error *err) {
-    struct bal_min_fleet_search *guess;
+    struct bli_min_fleet_search *guess;
     enum bal_code code = guess_all(sizes, &guess, err);
     if (!code)
         code = begin_searches(sizes, guess, err);
@@ -451,25 +451,25 @@ static enum bal_code search_sizes(struct sizes *sizes, struct bal_error *err) {
     return code ? code : run_rounds(sizes, err);
 }
 
-static enum bal_code fill_sizing(const struct sizes *sizes, size_t who, struct bal_sizing *sizing,
+static enum bal_code fill_sizing(const struct sizes *sizes, size_t who, struct bli_sizing *sizing,
                                  struct bal_error *err) {
     const struct progress *progress = &sizes->progress[who];
-    const struct bal_min_fleet_search *least = &progress->least;
-    sizing->outcome = least->met > 0 ? BAL_SIZED : BAL_SIZE_BEYOND;
+    const struct bli_min_fleet_search *least = &progress->least;
+    sizing->outcome = least->met > 0 ? BLI_SIZED : BLI_SIZE_BEYOND;
     sizing->servers = least->met > 0 ? least->met : least->failed;
     sizing->low = progress->low;
     sizing->high = progress->high;
     sizing->at = *find_tried(progress, sizing->servers)->outcome;
     if (least->met > 0 && least->failed > 0)
-        sizing->one_fewer = find_tried(progress, least->failed)->outcome->time[BAL_TIME_WANTED].mean;
+        sizing->one_fewer = find_tried(progress, least->failed)->outcome->time[BLI_TIME_WANTED].mean;
     for (size_t t = 0; t < progress->count; t++)
         sizing->fleets_tried += progress->tried[t].counts;
     return case_of(sizes, who, sizing->servers, &sizing->c, err);
 }
 
 /* Which servers are to be varied must be clear. */
-static enum bal_code check_groups(const struct bal_replay *replay, struct bal_error *err) {
-    const struct bal_servers *servers = &replay->model.servers;
+static enum bal_code check_groups(const struct bli_replay *replay, struct bal_error *err) {
+    const struct bli_servers *servers = &replay->model.servers;
     for (unsigned g = 1; g < servers->groups && !replay->vary_given; g++)
         if (servers->group[g].speed != servers->group[0].speed)
             return bal_fail(
@@ -491,10 +491,10 @@ static bool allocate_sizes(struct sizes *sizes) {
     return sizes->progress && sizes->attempt && sizes->effort && sizes->cases && sizes->outcome;
 }
 
-static enum bal_code size_all(struct sizes *sizes, struct bal_sizing *sizing, struct bal_error *err) {
+static enum bal_code size_all(struct sizes *sizes, struct bli_sizing *sizing, struct bal_error *err) {
     const double best = best_possible(sizes->replay, sizes->demand);
     for (size_t i = 0; i < sizes->count; i++)
-        sizing[i] = (struct bal_sizing){.outcome = BAL_SIZE_HOPELESS, .best = best, .one_fewer = NAN};
+        sizing[i] = (struct bli_sizing){.outcome = BLI_SIZE_HOPELESS, .best = best, .one_fewer = NAN};
     /* Quantiles are within 0.8 % of the truth, so a little more than the target may still be it. */
     if (best > 1.01 * sizes->replay->target->seconds)
         return BAL_OK;
@@ -506,22 +506,22 @@ static enum bal_code size_all(struct sizes *sizes, struct bal_sizing *sizing, st
     return code;
 }
 
-static size_t threads_of(const struct bal_lab_options *options) {
+static size_t threads_of(const struct bli_lab_options *options) {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return options->threads > 0 ? options->threads : processors > 0 ? (size_t)processors : 1;
 }
 
-enum bal_code bal_replay_size(const struct bal_replay *replay, const struct bal_demand *demand,
+enum bal_code bli_replay_size(const struct bli_replay *replay, const struct bli_demand *demand,
                               const struct bal_policy_spec *policy, size_t count,
-                              const struct bal_lab_options *options, struct bal_sizing *sizing,
+                              const struct bli_lab_options *options, struct bli_sizing *sizing,
                               struct bal_error *err) {
     enum bal_code code = check_groups(replay, err);
     if (code)
         return code;
-    struct bal_replay equal = *replay;
+    struct bli_replay equal = *replay;
     if (!replay->vary_given) { /* groups of one speed are one group */
         equal.model.servers.groups = 1;
-        equal.model.servers.group[0].count = bal_servers_count(&replay->model.servers);
+        equal.model.servers.group[0].count = bli_servers_count(&replay->model.servers);
         equal.vary = 0;
     }
     struct sizes sizes = {.replay = &equal,

@@ -14,27 +14,27 @@
 #include <stdbool.h>
 
 struct look {
-    enum bal_verdict verdict;
-    struct bal_estimate seen; /* what was looked at, with the half-width at which a claim is made */
+    enum bli_verdict verdict;
+    struct bli_estimate seen; /* what was looked at, with the half-width at which a claim is made */
 };
 
 /* Runs that begin with long queues. What is seen is the drift of the total queue, in jobs per unit of time,
  * between the second and the fourth quarter, the first being the warm-up: above 0 is unstable, below 0
  * stable. Student's test: exact for normal drifts. n >= 2. */
-struct look bal_test_drift(const double (*quarters)[4], size_t n, double time, double error);
+struct look bli_test_drift(const double (*quarters)[4], size_t n, double time, double error);
 
 /* Runs that begin with empty queues. What is seen is how many times as long the queue is in the second half
  * as in the first: 3 when it grows in proportion to time, 1.83 at critical load, 1 when it is settled.
- * Unstable is more than the border by growth that does not slow down (as bal_verdict_of_drift has it), where
- * the border is 1.83 and what whole jobs make of it in a run of that length (bal_drift_border); stable is
+ * Unstable is more than the border by growth that does not slow down (as bli_verdict_of_drift has it), where
+ * the border is 1.83 and what whole jobs make of it in a run of that length (bli_drift_border); stable is
  * less than 1.15: a second half of 1.3 times the first may well be the work of a few servers that fill while
  * many hide it. On the border the true error is up to one and a half times the nominal one for a Brownian
  * queue, which the test allows for. n >= 2. */
-struct look bal_test_growth(const double (*quarters)[4], size_t n, double border, double error);
+struct look bli_test_growth(const double (*quarters)[4], size_t n, double border, double error);
 
 /* Have runs that began with `length` jobs at some servers forgotten it in the last quarter? That is so when
  * the total queue exceeds that of runs that began empty by less than half of what a single server had. */
-bool bal_test_has_met(const double (*from_long)[4], const double (*from_empty)[4], size_t n, double length,
+bool bli_test_has_met(const double (*from_long)[4], const double (*from_empty)[4], size_t n, double length,
                       double error);
 
 #endif

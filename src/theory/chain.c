@@ -57,7 +57,7 @@ static void sort_servers(uint16_t server[CHAIN_PARTS]) {
         }
 }
 
-void bal_chain_move(struct chain_moves *moves, double rate, const struct chain_state *to) {
+void bli_chain_move(struct chain_moves *moves, double rate, const struct chain_state *to) {
     struct chain_state sorted = *to;
     sort_servers(sorted.server);
     for (unsigned i = 0; i < moves->count; i++)
@@ -69,7 +69,7 @@ void bal_chain_move(struct chain_moves *moves, double rate, const struct chain_s
     moves->to[moves->count++] = sorted;
 }
 
-void bal_chain_cut(struct chain_moves *moves, double rate) {
+void bli_chain_cut(struct chain_moves *moves, double rate) {
     moves->cut += rate;
 }
 
@@ -97,7 +97,7 @@ static bool grow(void **array, size_t count, size_t size) {
     if (more)
         *array = more;
     else
-        bal_memory_lose();
+        bli_memory_lose();
     return more != NULL;
 }
 
@@ -145,7 +145,7 @@ static void list_moves(const struct chain_rules *rules, const struct chain_state
         struct chain_state to = *state;
         to.server[i]--;
         if (jobs > next) /* by levels: so many servers have i + 1 jobs */
-            bal_chain_move(moves, rules->by_levels ? jobs - next : 1, &to);
+            bli_chain_move(moves, rules->by_levels ? jobs - next : 1, &to);
     }
     rules->rule(rules, state, moves);
 }
@@ -276,7 +276,7 @@ static bool solve(struct chain *chain, unsigned sweeps, double wanted) {
     double *work = malloc(3 * (TOTAL_MAX + 1) * sizeof *work);
     bool solved = false;
     if (!work)
-        bal_memory_lose();
+        bli_memory_lose();
     for (unsigned s = 1; work && !solved && s <= sweeps; s++) {
         aggregate(chain, work, work + TOTAL_MAX + 1, work + 2 * (TOTAL_MAX + 1));
         sweep(chain, s % 2);
@@ -337,7 +337,7 @@ static void chain_fini(struct chain *chain) {
     free(chain->rate);
 }
 
-bool bal_chain_solve(const struct chain_rules *rules, size_t most, struct chain_answer *answer) {
+bool bli_chain_solve(const struct chain_rules *rules, size_t most, struct chain_answer *answer) {
     struct chain chain = {.rules = rules, .most = most};
     const struct chain_state empty = {{0}};
     const double negligible = aims[rules->by_levels].negligible, precise = aims[rules->by_levels].precise;

@@ -31,7 +31,7 @@ struct chain_state {
 struct chain_rules;
 struct chain_moves;
 
-/* Calls bal_chain_move for everything that may happen in a state but the end of a job, which is the same for
+/* Calls bli_chain_move for everything that may happen in a state but the end of a job, which is the same for
  * all.
  */
 typedef void chain_rule(const struct chain_rules *rules, const struct chain_state *state,
@@ -50,12 +50,12 @@ struct chain_rules {
 
 /* With this rate the state becomes `to`, in any order; or a job joins a queue that is too long for a state.
  */
-void bal_chain_move(struct chain_moves *moves, double rate, const struct chain_state *to);
-void bal_chain_cut(struct chain_moves *moves, double rate);
+void bli_chain_move(struct chain_moves *moves, double rate, const struct chain_state *to);
+void bli_chain_cut(struct chain_moves *moves, double rate);
 
-chain_rule bal_chain_pod, bal_chain_jsq, bal_chain_scd, bal_chain_jiq, bal_chain_pi, bal_chain_rcpb;
-chain_rule bal_chain_tabs;
-chain_rule bal_chain_pod_levels, bal_chain_jsq_levels, bal_chain_jiq_levels;
+chain_rule bli_chain_pod, bli_chain_jsq, bli_chain_scd, bli_chain_jiq, bli_chain_pi, bli_chain_rcpb;
+chain_rule bli_chain_tabs;
+chain_rule bli_chain_pod_levels, bli_chain_jsq_levels, bli_chain_jiq_levels;
 
 enum { CHAIN_LEVELS = 512 };
 struct chain_answer {
@@ -68,6 +68,6 @@ struct chain_answer {
 
 /* Stationary; states that are less likely than about 1e-13 are left out. False: there is no memory, more than
  * `most` states would be needed, or no convergence. O(states) memory, 60 bytes for each way out of one. */
-bool bal_chain_solve(const struct chain_rules *rules, size_t most, struct chain_answer *answer);
+bool bli_chain_solve(const struct chain_rules *rules, size_t most, struct chain_answer *answer);
 
 #endif

@@ -10,7 +10,7 @@ static void send_job(const struct chain_state *state, unsigned i, double rate, s
     struct chain_state to = *state;
     to.server[i]++;
     if (rate > 0)
-        bal_chain_move(moves, rate, &to);
+        bli_chain_move(moves, rate, &to);
 }
 
 /* The probability that all of d servers are among `count` of n. */
@@ -23,7 +23,7 @@ static double all_among(const struct chain_rules *rules, unsigned count) {
 }
 
 /* Servers are in falling order, so that those from i on have fewer jobs, or as many. */
-void bal_chain_pod(const struct chain_rules *rules, const struct chain_state *state,
+void bli_chain_pod(const struct chain_rules *rules, const struct chain_state *state,
                    struct chain_moves *moves) {
     const double arrivals = rules->lambda * rules->servers;
     for (unsigned first = 0; first < rules->servers;) {
@@ -35,17 +35,17 @@ void bal_chain_pod(const struct chain_rules *rules, const struct chain_state *st
     }
 }
 
-void bal_chain_jsq(const struct chain_rules *rules, const struct chain_state *state,
+void bli_chain_jsq(const struct chain_rules *rules, const struct chain_state *state,
                    struct chain_moves *moves) {
     send_job(state, rules->servers - 1, rules->lambda * rules->servers, moves);
 }
 
 /* d dispatchers: chances max(0, level - key) over their sum, 2 (d - 1), where the key of i jobs is 2 i + 1.
  * The level is found from the shortest queues on. */
-void bal_chain_scd(const struct chain_rules *rules, const struct chain_state *state,
+void bli_chain_scd(const struct chain_rules *rules, const struct chain_state *state,
                    struct chain_moves *moves) {
     if (rules->d == 1) {
-        bal_chain_jsq(rules, state, moves);
+        bli_chain_jsq(rules, state, moves);
         return;
     }
     double keys = 2.0 * (rules->d - 1);
@@ -70,12 +70,12 @@ static void send_to_level(const struct chain_state *state, unsigned i, double ra
                           struct chain_moves *moves) {
     struct chain_state to = *state;
     if (i == CHAIN_PARTS) {
-        bal_chain_cut(moves, rate);
+        bli_chain_cut(moves, rate);
         return;
     }
     to.server[i]++;
     if (rate > 0)
-        bal_chain_move(moves, rate, &to);
+        bli_chain_move(moves, rate, &to);
 }
 
 /* Servers with at least i jobs. */
@@ -83,7 +83,7 @@ static unsigned servers_at(const struct chain_rules *rules, const struct chain_s
     return i == 0 ? rules->servers : i <= CHAIN_PARTS ? state->server[i - 1] : 0;
 }
 
-void bal_chain_pod_levels(const struct chain_rules *rules, const struct chain_state *state,
+void bli_chain_pod_levels(const struct chain_rules *rules, const struct chain_state *state,
                           struct chain_moves *moves) {
     const double arrivals = rules->lambda * rules->servers;
     for (unsigned i = 0; i <= CHAIN_PARTS; i++) {
@@ -94,7 +94,7 @@ void bal_chain_pod_levels(const struct chain_rules *rules, const struct chain_st
     }
 }
 
-void bal_chain_jsq_levels(const struct chain_rules *rules, const struct chain_state *state,
+void bli_chain_jsq_levels(const struct chain_rules *rules, const struct chain_state *state,
                           struct chain_moves *moves) {
     unsigned i = 0;
     while (i < CHAIN_PARTS && state->server[i] == rules->servers)
@@ -102,7 +102,7 @@ void bal_chain_jsq_levels(const struct chain_rules *rules, const struct chain_st
     send_to_level(state, i, rules->lambda * rules->servers, moves);
 }
 
-void bal_chain_jiq_levels(const struct chain_rules *rules, const struct chain_state *state,
+void bli_chain_jiq_levels(const struct chain_rules *rules, const struct chain_state *state,
                           struct chain_moves *moves) {
     if (state->server[0] < rules->servers) {
         send_to_level(state, 0, rules->lambda * rules->servers, moves);
@@ -123,7 +123,7 @@ static void send_uniformly(const struct chain_rules *rules, const struct chain_s
         send_job(state, i, rules->lambda, moves);
 }
 
-void bal_chain_jiq(const struct chain_rules *rules, const struct chain_state *state,
+void bli_chain_jiq(const struct chain_rules *rules, const struct chain_state *state,
                    struct chain_moves *moves) {
     if (jobs_at(state, rules->servers - 1) == 0)
         send_job(state, rules->servers - 1, rules->lambda * rules->servers, moves);
@@ -132,7 +132,7 @@ void bal_chain_jiq(const struct chain_rules *rules, const struct chain_state *st
 }
 
 /* Which of the idle servers gets the job, the one that was last or another, makes no difference. */
-void bal_chain_pi(const struct chain_rules *rules, const struct chain_state *state,
+void bli_chain_pi(const struct chain_rules *rules, const struct chain_state *state,
                   struct chain_moves *moves) {
     unsigned last = rules->servers, idle = rules->servers;
     for (unsigned i = 0; i < rules->servers; i++) {
@@ -149,10 +149,10 @@ void bal_chain_pi(const struct chain_rules *rules, const struct chain_state *sta
     if (last < rules->servers)
         to.server[last] &= (uint16_t)~CHAIN_LAST;
     to.server[idle] = CHAIN_LAST | 1;
-    bal_chain_move(moves, rules->lambda * rules->servers, &to);
+    bli_chain_move(moves, rules->lambda * rules->servers, &to);
 }
 
-void bal_chain_rcpb(const struct chain_rules *rules, const struct chain_state *state,
+void bli_chain_rcpb(const struct chain_rules *rules, const struct chain_state *state,
                     struct chain_moves *moves) {
     unsigned names = 0;
     struct chain_state to;
@@ -162,10 +162,10 @@ void bal_chain_rcpb(const struct chain_rules *rules, const struct chain_state *s
         to = *state;
         if (state->server[i] == CHAIN_NAMED) {
             to.server[i] = 1;
-            bal_chain_move(moves, rules->lambda * rules->servers / names, &to);
+            bli_chain_move(moves, rules->lambda * rules->servers / names, &to);
         } else if (state->server[i] == 0 && names < rules->names) {
             to.server[i] = CHAIN_NAMED;
-            bal_chain_move(moves, rules->report, &to);
+            bli_chain_move(moves, rules->report, &to);
         }
     }
     if (names == 0)
@@ -187,13 +187,13 @@ static void switch_servers(const struct chain_rules *rules, const struct chain_s
         struct chain_state to = *state;
         to.server[i] = state->server[i] == 0 ? CHAIN_OFF : 0;
         if (state->server[i] == 0 && rules->standby > 0)
-            bal_chain_move(moves, rules->standby, &to);
+            bli_chain_move(moves, rules->standby, &to);
         if (state->server[i] == CHAIN_SETUP)
-            bal_chain_move(moves, rules->setup, &to);
+            bli_chain_move(moves, rules->setup, &to);
     }
 }
 
-void bal_chain_tabs(const struct chain_rules *rules, const struct chain_state *state,
+void bli_chain_tabs(const struct chain_rules *rules, const struct chain_state *state,
                     struct chain_moves *moves) {
     const double arrivals = rules->lambda * rules->servers;
     unsigned busy = 0, idle = rules->servers;
@@ -210,7 +210,7 @@ void bal_chain_tabs(const struct chain_rules *rules, const struct chain_state *s
     struct chain_state to = *state;
     start_server(state, rules->servers, &to);
     if (busy == 0) /* refused */
-        bal_chain_move(moves, arrivals, &to);
+        bli_chain_move(moves, arrivals, &to);
     for (unsigned i = 0; i < rules->servers; i++)
         if (jobs_at(state, i) > 0)
             send_job(&to, i, arrivals / busy, moves);

@@ -7,15 +7,15 @@
 #include <math.h>
 #include <stdbool.h>
 
-static const struct bal_wait wait_unknown = {NAN, NAN};
-static const struct bal_wait wait_unstable = {1.0, 0.0};
+static const struct bli_wait wait_unknown = {NAN, NAN};
+static const struct bli_wait wait_unstable = {1.0, 0.0};
 
-struct bal_wait bal_wait_mm1(double lambda) {
+struct bli_wait bli_wait_mm1(double lambda) {
     if (!(lambda >= 0.0))
         return wait_unknown;
     if (lambda >= 1.0)
         return wait_unstable;
-    return (struct bal_wait){.probability = lambda, .rate = 1.0 - lambda};
+    return (struct bli_wait){.probability = lambda, .rate = 1.0 - lambda};
 }
 
 /* Erlang's loss probability of n servers offered a erlangs: B_k = a B_{k-1} / (k + a B_{k-1}), B_0 = 1.
@@ -27,14 +27,14 @@ static double erlang_b(uint64_t n, double a) {
     return b;
 }
 
-struct bal_wait bal_wait_mmn(double lambda, uint64_t servers) {
+struct bli_wait bli_wait_mmn(double lambda, uint64_t servers) {
     if (!(lambda >= 0.0) || servers == 0)
         return wait_unknown;
     if (lambda >= 1.0)
         return wait_unstable;
     const double n = (double)servers;
     const double b = erlang_b(servers, lambda * n);
-    return (struct bal_wait){.probability = b / (1.0 - lambda + lambda * b), .rate = n * (1.0 - lambda)};
+    return (struct bli_wait){.probability = b / (1.0 - lambda + lambda * b), .rate = n * (1.0 - lambda)};
 }
 
 /* log(1 + x) - x, without cancellation for small x. */
@@ -63,13 +63,13 @@ static double gm1_excess(double lambda, double k, double x) {
     return sum / x;
 }
 
-static struct bal_wait wait_gm1(double lambda, double k) {
+static struct bli_wait wait_gm1(double lambda, double k) {
     if (!(lambda >= 0.0))
         return wait_unknown;
     if (lambda >= 1.0)
         return wait_unstable;
     if (lambda == 0.0)
-        return (struct bal_wait){.probability = 0.0, .rate = 1.0};
+        return (struct bli_wait){.probability = 0.0, .rate = 1.0};
     const double wanted = (1.0 - lambda) / lambda;
     double below = 0.0, above = 1.0;
     for (;;) {
@@ -84,28 +84,28 @@ static struct bal_wait wait_gm1(double lambda, double k) {
     const double x = above;
     /* sigma = 1 - x would lose the digits of a small sigma; the transform keeps them. */
     const double sigma = isfinite(k) ? exp(-k * log1p(x / (lambda * k))) : exp(-x / lambda);
-    return (struct bal_wait){.probability = sigma, .rate = x};
+    return (struct bli_wait){.probability = sigma, .rate = x};
 }
 
-struct bal_wait bal_wait_round_robin(double lambda, uint64_t servers) {
+struct bli_wait bli_wait_round_robin(double lambda, uint64_t servers) {
     if (servers == 0)
         return wait_unknown;
     return wait_gm1(lambda, (double)servers);
 }
 
-struct bal_wait bal_wait_dm1(double lambda) {
+struct bli_wait bli_wait_dm1(double lambda) {
     return wait_gm1(lambda, INFINITY);
 }
 
-double bal_wait_mean(const struct bal_wait *wait) {
+double bli_wait_mean(const struct bli_wait *wait) {
     return wait->probability == 0.0 ? 0.0 : wait->probability / wait->rate;
 }
 
-double bal_wait_response_mean(const struct bal_wait *wait) {
-    return 1.0 + bal_wait_mean(wait);
+double bli_wait_response_mean(const struct bli_wait *wait) {
+    return 1.0 + bli_wait_mean(wait);
 }
 
-double bal_wait_tail(const struct bal_wait *wait, double t) {
+double bli_wait_tail(const struct bli_wait *wait, double t) {
     return t < 0.0 ? 1.0 : wait->probability * exp(-wait->rate * t);
 }
 
@@ -113,7 +113,7 @@ double bal_wait_tail(const struct bal_wait *wait, double t) {
  * theta:
  *     P(R > t) = e^-t (1 + probability * (e^(x t) - 1)/x),  x = 1 - theta,
  * written so that neither x = 0 nor a large x t does harm. */
-double bal_wait_response_tail(const struct bal_wait *wait, double t) {
+double bli_wait_response_tail(const struct bli_wait *wait, double t) {
     if (t <= 0.0)
         return 1.0;
     const double x = 1.0 - wait->rate;
@@ -127,7 +127,7 @@ double bal_wait_response_tail(const struct bal_wait *wait, double t) {
     return exp(-t) + wait->probability * longer;
 }
 
-double bal_wait_quantile(const struct bal_wait *wait, double q) {
+double bli_wait_quantile(const struct bli_wait *wait, double q) {
     if (!(q >= 0.0 && q <= 1.0) || isnan(wait->rate))
         return NAN;
     if (1.0 - q >= wait->probability)
@@ -135,7 +135,7 @@ double bal_wait_quantile(const struct bal_wait *wait, double q) {
     return log(wait->probability / (1.0 - q)) / wait->rate;
 }
 
-double bal_wait_response_quantile(const struct bal_wait *wait, double q) {
+double bli_wait_response_quantile(const struct bli_wait *wait, double q) {
     if (!(q >= 0.0 && q <= 1.0) || isnan(wait->rate))
         return NAN;
     if (q == 0.0)
@@ -143,30 +143,30 @@ double bal_wait_response_quantile(const struct bal_wait *wait, double q) {
     if (q == 1.0 || wait->rate == 0.0)
         return INFINITY;
     double below = 0.0, above = 1.0;
-    while (bal_wait_response_tail(wait, above) > 1.0 - q)
+    while (bli_wait_response_tail(wait, above) > 1.0 - q)
         above *= 2.0;
     for (;;) {
         const double t = 0.5 * (below + above);
         if (t <= below || t >= above)
             return above;
-        if (bal_wait_response_tail(wait, t) > 1.0 - q)
+        if (bli_wait_response_tail(wait, t) > 1.0 - q)
             below = t;
         else
             above = t;
     }
 }
 
-static bool mg1_in_range(const struct bal_mg1_class *c) {
+static bool mg1_in_range(const struct bli_mg1_class *c) {
     return c->lambda >= 0.0 && c->m1 >= 0.0 && c->m2 >= 0.0;
 }
 
 /* Mean waiting time of class k without preemption: the remaining work W0 of the job in service over (1 -
  * load of the classes above k)(1 - load of these and k). A class that the server cannot keep up with takes
  * what the ones above it leave, and the ones below it are never served. */
-static double cobham(const struct bal_mg1_class *classes, size_t n, size_t k) {
+static double cobham(const struct bli_mg1_class *classes, size_t n, size_t k) {
     double load = 0.0, w0 = 0.0, load_before = 0.0, load_with = 0.0;
     for (size_t i = 0; i < n; i++) {
-        const struct bal_mg1_class *c = &classes[i];
+        const struct bli_mg1_class *c = &classes[i];
         if (!mg1_in_range(c))
             return NAN;
         if (i == k)
@@ -185,17 +185,17 @@ static double cobham(const struct bal_mg1_class *classes, size_t n, size_t k) {
     return w0 / ((1.0 - load_before) * (1.0 - load_with));
 }
 
-double bal_mg1_waiting(double lambda, double m1, double m2) {
-    const struct bal_mg1_class only = {lambda, m1, m2};
+double bli_mg1_waiting(double lambda, double m1, double m2) {
+    const struct bli_mg1_class only = {lambda, m1, m2};
     return cobham(&only, 1, 0);
 }
 
-double bal_mg1_nonpreemptive(const struct bal_mg1_class *classes, size_t n, size_t k) {
+double bli_mg1_nonpreemptive(const struct bli_mg1_class *classes, size_t n, size_t k) {
     assert(k < n);
     return classes[k].m1 + cobham(classes, n, k);
 }
 
-double bal_mg1_preemptive(const struct bal_mg1_class *classes, size_t n, size_t k) {
+double bli_mg1_preemptive(const struct bli_mg1_class *classes, size_t n, size_t k) {
     assert(k < n);
     const double waiting = cobham(classes, k + 1, k); /* the lower classes are as if absent */
     double load_before = 0.0;
@@ -208,7 +208,7 @@ double bal_mg1_preemptive(const struct bal_mg1_class *classes, size_t n, size_t 
  * n. It does so for V; it is served if it endures that long, with probability E exp(-theta V), which is the
  * product of (n + j theta) / (n + (j + 1) theta), that is n / (n + (k + 1) theta); and E V exp(-theta V) is
  * that times the sum of 1 / (n + j theta) for j from 1 to k + 1. */
-struct bal_erlang_a bal_erlang_a(double lambda, double n, double theta) {
+struct bli_erlang_a bli_erlang_a(double lambda, double n, double theta) {
     double p = 1, all = 1, jobs = 0; /* relative to the largest term so far, whose own weight is p */
     double served = 0, waited = 0, waiting = 0, steps = 0, before = 0;
     for (double there = 0;; there++) {
@@ -233,7 +233,7 @@ struct bal_erlang_a bal_erlang_a(double lambda, double n, double theta) {
             p *= scale, all *= scale, jobs *= scale, served *= scale, waited *= scale, waiting *= scale;
         }
     }
-    return (struct bal_erlang_a){.gave_up = 1 - served / all,
+    return (struct bli_erlang_a){.gave_up = 1 - served / all,
                                  .waiting = waiting / served,
                                  .probability = waited / all,
                                  .queue = jobs / all};
@@ -241,7 +241,7 @@ struct bal_erlang_a bal_erlang_a(double lambda, double n, double theta) {
 
 /* From the generating functions of the states up and down: G1(z) = m / (1 - lambda z - alpha lambda z / (beta
  * + lambda (1 - z))), G0 (beta + lambda (1 - z)) = alpha G1, differentiated at 1. */
-double bal_breakdown_queue(double lambda, double alpha, double beta) {
+double bli_breakdown_queue(double lambda, double alpha, double beta) {
     const double up = beta / (alpha + beta), spare = 1 - lambda / up;
     if (!(spare > 0))
         return INFINITY;

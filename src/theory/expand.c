@@ -18,7 +18,7 @@ enum {
  * the last one, and else that term itself; but the last one may be small by chance, where it changes its
  * sign. So the error is also taken to be at least what a third term would be that follows from the first:
  * tests hold this to chains of up to eight servers, for which the factors were chosen. */
-double bal_expansion_error(double limit_waiting, double first, double second, unsigned d) {
+double bli_expansion_error(double limit_waiting, double first, double second, unsigned d) {
     const double factor = d <= 2 ? 0.25 : 0.5;
     const double last = first == 0 ? 0 : fabs(second) * fmin(1, 4 * fabs(second / first));
     return fmax(last, factor * first * first / limit_waiting);
@@ -47,15 +47,15 @@ static double tail_of(const double *value, size_t n, double t, unsigned derivati
 
 /* P(R > t) = 1 - q, solved order by order. Percentiles are less well behaved than means: the error is taken
  * to be the last term, or what follows from the square of the first. */
-static void set_quantiles(const struct expansion *jobs, const struct bal_uniform *u,
-                          struct bal_expansion *expansion) {
+static void set_quantiles(const struct expansion *jobs, const struct bli_uniform *u,
+                          struct bli_expansion *expansion) {
     double value[EXPANSION_LEVELS];
     for (size_t k = 0; k < jobs->n; k++)
         value[k] = jobs->x[k] / u->lambda;
     const struct found found = {value, jobs->n};
     const double n = u->servers;
     for (int i = 0; i < 4; i++) {
-        const double q = bal_theory_quantiles[i], t = bal_found_quantile(&found, 0, q);
+        const double q = bli_theory_quantiles[i], t = bli_found_quantile(&found, 0, q);
         const double slope = tail_of(jobs->x, jobs->n, t, 1);
         const double first = -tail_of(jobs->first, jobs->n, t, 0) / slope;
         const double second =
@@ -69,24 +69,24 @@ static void set_quantiles(const struct expansion *jobs, const struct bal_uniform
 }
 
 static void set_response(const struct expansion *jobs, unsigned order, unsigned d,
-                         const struct bal_uniform *u, struct bal_expansion *expansion) {
+                         const struct bli_uniform *u, struct bli_expansion *expansion) {
     const double unit = u->unit / u->lambda, n = u->servers;
     expansion->limit = sum_of(jobs->x, jobs->n) * unit;
     expansion->first = sum_of(jobs->first, jobs->n) * unit;
     expansion->second = order > 1 ? sum_of(jobs->second, jobs->n) * unit : NAN;
     const double first = expansion->first / n, second = order > 1 ? expansion->second / n / n : 0;
     expansion->response_mean = expansion->limit + first + second;
-    expansion->error = order > 1 ? bal_expansion_error(expansion->limit - u->unit, first, second, d) : NAN;
+    expansion->error = order > 1 ? bli_expansion_error(expansion->limit - u->unit, first, second, d) : NAN;
     for (int i = 0; i < 4; i++)
         expansion->response_quantile[i] = expansion->quantile_error[i] = NAN;
     if (order > 1)
         set_quantiles(jobs, u, expansion);
 }
 
-bool bal_expand_pod(const struct bal_pod *pod, bool distinct, const struct bal_uniform *u,
-                    struct bal_expansion *expansion) {
+bool bli_expand_pod(const struct bli_pod *pod, bool distinct, const struct bli_uniform *u,
+                    struct bli_expansion *expansion) {
     double tail[EXPANSION_LEVELS] = {0};
-    const size_t known = bal_pod_tail(pod, tail, EXPANSION_LEVELS);
+    const size_t known = bli_pod_tail(pod, tail, EXPANSION_LEVELS);
     if (pod->d1 > D_MAX || pod->d2 > D_MAX || known <= 1 || known + LEVELS_MORE > EXPANSION_LEVELS)
         return false;
     const size_t levels = known - 1 + LEVELS_MORE;
@@ -99,32 +99,32 @@ bool bal_expand_pod(const struct bal_pod *pod, bool distinct, const struct bal_u
                                          .share = {1},
                                          .speed = {1},
                                          .levels = levels};
-    const struct expansion_model model = bal_expansion_pod_model(&events);
+    const struct expansion_model model = bli_expansion_pod_model(&events);
     struct expansion jobs;
-    const bool solved = bal_expansion_init(&jobs, &model, tail + 1, order);
+    const bool solved = bli_expansion_init(&jobs, &model, tail + 1, order);
     if (solved)
         set_response(&jobs, order, pod->d1 > pod->d2 ? pod->d1 : pod->d2, u, expansion);
-    bal_expansion_fini(&jobs);
+    bli_expansion_fini(&jobs);
     return solved;
 }
 
-bool bal_theory_expand(const struct bal_model *model, const struct bal_policy_spec *policy,
-                       struct bal_expansion *expansion) {
+bool bli_theory_expand(const struct bli_model *model, const struct bal_policy_spec *policy,
+                       struct bli_expansion *expansion) {
     struct bal_policy_spec any;
-    struct bal_uniform u;
-    policy = bal_theory_equivalent_policy(model, policy, &any);
-    const struct bal_policy_theory *about = bal_policy_theory(model, policy);
-    if (!bal_servers_are_equal(&model->servers))
-        return about->expand_unequal && bal_model_is_steady(model) && bal_is_plain_unequal(model) &&
-               bal_dist_is_exponential(&model->size) && about->expand_unequal(model, policy, expansion);
-    if (!about->expand || !bal_model_is_steady(model) || !bal_uniform_of(model, &u) ||
+    struct bli_uniform u;
+    policy = bli_theory_equivalent_policy(model, policy, &any);
+    const struct bli_policy_theory *about = bli_policy_theory(model, policy);
+    if (!bli_servers_are_equal(&model->servers))
+        return about->expand_unequal && bli_model_is_steady(model) && bli_is_plain_unequal(model) &&
+               bli_dist_is_exponential(&model->size) && about->expand_unequal(model, policy, expansion);
+    if (!about->expand || !bli_model_is_steady(model) || !bli_uniform_of(model, &u) ||
         (u.dispatchers > 1 && !about->any_dispatchers) || !u.exponential || !(u.lambda > 0 && u.lambda < 1))
         return false;
     if (!about->expand(model, policy, &u, expansion))
         return false;
-    const enum bal_discipline discipline =
-        bal_model_discipline(model, model->classes && policy->policy->flags & BAL_SERVES_RANKS);
-    for (int i = 0; i < 4 && discipline != BAL_DISCIPLINE_FIFO; i++)
+    const enum bli_discipline discipline =
+        bli_model_discipline(model, model->classes && policy->policy->flags & BAL_SERVES_RANKS);
+    for (int i = 0; i < 4 && discipline != BLI_DISCIPLINE_FIFO; i++)
         expansion->response_quantile[i] = expansion->quantile_error[i] = NAN;
     return true;
 }

@@ -82,7 +82,7 @@ static double derivative_of(const struct jet_space *space, const struct jet *rat
     power[ARGS] = epsilon;
     for (unsigned i = 0; i < order; i++)
         factor *= ++power[arguments[i]];
-    return factor * rate->term[bal_jet_index(space, power)];
+    return factor * rate->term[bli_jet_index(space, power)];
 }
 
 static void derive_two(struct derivatives *now, const struct jet_space *space, const struct jet *rate) {
@@ -118,7 +118,7 @@ static const struct derivatives *derive(struct solver *s, size_t i, bool all) {
         now->event.argument[p].count = 0, now->event.argument[p].constant = 0;
     s->model->event(s->model->param, i, &now->event);
     for (unsigned p = 0; p < now->event.arguments; p++)
-        argument[p] = bal_jet_argument(
+        argument[p] = bli_jet_argument(
             &s->space, p, now->event.argument[p].constant + form_apply(&now->event.argument[p], s->out->x));
     const struct jet rate = s->model->rate(s->model->param, i, &s->space, argument);
     now->value = rate.term[0];
@@ -148,8 +148,8 @@ static double find_drift(struct solver *s) {
     double largest = 0;
     for (size_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(s->drift[i]));
-    bal_sparse_matrix_fini(&s->jacobian);
-    return bal_sparse_matrix_init(&s->jacobian, s->dense, n) ? largest : NAN;
+    bli_sparse_matrix_fini(&s->jacobian);
+    return bli_sparse_matrix_init(&s->jacobian, s->dense, n) ? largest : NAN;
 }
 
 /* Newton's method; leaves the Jacobian at the fixed point. */
@@ -158,7 +158,7 @@ static bool find_fixed_point(struct solver *s) {
         const double largest = find_drift(s);
         if (largest < 1e-14)
             return true;
-        if (isnan(largest) || !bal_symmetric_solve(&s->jacobian, 1, s->drift, s->drift))
+        if (isnan(largest) || !bli_symmetric_solve(&s->jacobian, 1, s->drift, s->drift))
             return false;
         for (size_t j = 0; j < s->n; j++)
             s->out->x[j] += s->drift[j];
@@ -186,13 +186,13 @@ static bool find_first(struct solver *s) {
         const struct derivatives *now = derive(s, i, false);
         form_add_square(&now->event.jump, now->value, s->noise, n);
     }
-    if (!bal_symmetric_solve(&s->jacobian, 2, s->noise, out->spread))
+    if (!bli_symmetric_solve(&s->jacobian, 2, s->noise, out->spread))
         return false;
     for (size_t i = 0; i < s->model->events; i++) {
         const struct derivatives *now = derive(s, i, false);
         form_add(&now->event.jump, curve_of(now, out->spread, n) + now->eps, s->bias);
     }
-    return bal_symmetric_solve(&s->jacobian, 1, s->bias, out->first);
+    return bli_symmetric_solve(&s->jacobian, 1, s->bias, out->first);
 }
 
 /* ---- order 2 ---- */
@@ -241,7 +241,7 @@ static bool find_third(struct solver *s) {
             for (size_t c = 0; c < n; c++)
                 s->third[(a * n + b) * n + c] = s->cubic[(a * n + b) * n + c] +
                                                 s->cubic[(b * n + a) * n + c] + s->cubic[(c * n + a) * n + b];
-    return bal_symmetric_solve(&s->jacobian, 3, s->third, s->third);
+    return bli_symmetric_solve(&s->jacobian, 3, s->third, s->third);
 }
 
 /* T applied to two arguments. */
@@ -324,21 +324,21 @@ static bool find_second(struct solver *s) {
     memset(right, 0, n * n * sizeof *right);
     for (size_t i = 0; i < s->model->events; i++)
         add_square(s, derive(s, i, true), right);
-    if (!bal_symmetric_solve(&s->jacobian, 2, right, s->square))
+    if (!bli_symmetric_solve(&s->jacobian, 2, right, s->square))
         return false;
     memset(s->drift, 0, n * sizeof *s->drift);
     for (size_t i = 0; i < s->model->events; i++) {
         const struct derivatives *now = derive(s, i, true);
         form_add(&now->event.jump, second_of(s, now), s->drift);
     }
-    return bal_symmetric_solve(&s->jacobian, 1, s->drift, s->out->second);
+    return bli_symmetric_solve(&s->jacobian, 1, s->drift, s->out->second);
 }
 
 /* ---- */
 
 static bool solver_init(struct solver *s, unsigned order) {
     const size_t n = s->n, cube = order > 1 ? n * n * n : 1;
-    bal_jet_space_init(&s->space);
+    bli_jet_space_init(&s->space);
     s->dense = calloc(n * n, sizeof(double));
     s->noise = calloc(n * n, sizeof(double));
     s->square = calloc(n * n, sizeof(double));
@@ -351,7 +351,7 @@ static bool solver_init(struct solver *s, unsigned order) {
 }
 
 static void solver_fini(struct solver *s) {
-    bal_sparse_matrix_fini(&s->jacobian);
+    bli_sparse_matrix_fini(&s->jacobian);
     free(s->dense);
     free(s->noise);
     free(s->square);
@@ -362,7 +362,7 @@ static void solver_fini(struct solver *s) {
     free(s->third);
 }
 
-bool bal_expansion_init(struct expansion *expansion, const struct expansion_model *model, const double *near,
+bool bli_expansion_init(struct expansion *expansion, const struct expansion_model *model, const double *near,
                         unsigned order) {
     const size_t n = model->n;
     *expansion = (struct expansion){.n = n,
@@ -378,15 +378,15 @@ bool bal_expansion_init(struct expansion *expansion, const struct expansion_mode
         if (solver_init(s, order))
             known = find_fixed_point(s) && find_first(s) && (order < 2 || find_second(s));
         else
-            bal_memory_lose();
+            bli_memory_lose();
         solver_fini(s);
     } else
-        bal_memory_lose();
+        bli_memory_lose();
     free(s);
     return known;
 }
 
-void bal_expansion_fini(struct expansion *expansion) {
+void bli_expansion_fini(struct expansion *expansion) {
     free(expansion->x);
     free(expansion->first);
     free(expansion->second);

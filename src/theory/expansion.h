@@ -52,8 +52,8 @@ struct expansion {
 /* From a state near the fixed point; order 1 or 2 (second is 0 with order 1). False: there is no memory, or
  * the equations have no solution; *expansion must be ended in any case. Time: order 1 about n^2.5, order 2
  * n^4. */
-bool bal_expansion_init(struct expansion *expansion, const struct expansion_model *model, const double *near,
+bool bli_expansion_init(struct expansion *expansion, const struct expansion_model *model, const double *near,
                         unsigned order);
-void bal_expansion_fini(struct expansion *expansion);
+void bli_expansion_fini(struct expansion *expansion);
 
 #endif

@@ -47,42 +47,42 @@ static void event(const void *param, size_t e, struct expansion_event *event) {
  * behind it. */
 static struct jet divided_choice(const struct jet_space *space, const struct jet *a, const struct jet *b,
                                  unsigned d, bool distinct) {
-    const struct jet epsilon = bal_jet_epsilon(space);
-    struct jet sum = bal_jet_constant(1), front = *b, all = bal_jet_constant(1);
+    const struct jet epsilon = bli_jet_epsilon(space);
+    struct jet sum = bli_jet_constant(1), front = *b, all = bli_jet_constant(1);
     for (unsigned j = 1; j < d; j++) {
         const double shift = distinct ? j : 0;
-        const struct jet factor = bal_jet_sum(a, -shift, &epsilon);
-        sum = bal_jet_multiply(space, &sum, &factor);
-        sum = bal_jet_sum(&sum, 1, &front);
-        const struct jet next = bal_jet_sum(b, -shift, &epsilon);
-        front = bal_jet_multiply(space, &front, &next);
+        const struct jet factor = bli_jet_sum(a, -shift, &epsilon);
+        sum = bli_jet_multiply(space, &sum, &factor);
+        sum = bli_jet_sum(&sum, 1, &front);
+        const struct jet next = bli_jet_sum(b, -shift, &epsilon);
+        front = bli_jet_multiply(space, &front, &next);
         if (distinct) { /* 1 / (1 - j epsilon) */
-            const struct jet more = bal_jet_scale(&epsilon, j), most = bal_jet_multiply(space, &more, &more);
-            struct jet quotient = bal_jet_sum(&more, 1, &most);
+            const struct jet more = bli_jet_scale(&epsilon, j), most = bli_jet_multiply(space, &more, &more);
+            struct jet quotient = bli_jet_sum(&more, 1, &most);
             quotient.term[0] = 1;
-            all = bal_jet_multiply(space, &all, &quotient);
+            all = bli_jet_multiply(space, &all, &quotient);
         }
     }
-    return distinct ? bal_jet_multiply(space, &sum, &all) : sum;
+    return distinct ? bli_jet_multiply(space, &sum, &all) : sum;
 }
 
 static struct jet rate(const void *param, size_t e, const struct jet_space *space,
                        const struct jet *argument) {
     const struct expansion_pod *pod = param;
     if (!is_arrival(pod, e))
-        return bal_jet_scale(&argument[0], pod->speed[group_of(pod, e)]);
-    struct jet choice = bal_jet_constant(0);
+        return bli_jet_scale(&argument[0], pod->speed[group_of(pod, e)]);
+    struct jet choice = bli_jet_constant(0);
     for (int kind = 0; kind < 2; kind++) {
         const double share = kind ? pod->p : 1 - pod->p;
         if (share == 0)
             continue;
         const struct jet of = divided_choice(space, &argument[1], &argument[2], pod->d[kind], pod->distinct);
-        choice = bal_jet_sum(&choice, pod->lambda * share, &of);
+        choice = bli_jet_sum(&choice, pod->lambda * share, &of);
     }
-    return bal_jet_multiply(space, &argument[0], &choice);
+    return bli_jet_multiply(space, &argument[0], &choice);
 }
 
-struct expansion_model bal_expansion_pod_model(const struct expansion_pod *pod) {
+struct expansion_model bli_expansion_pod_model(const struct expansion_pod *pod) {
     return (struct expansion_model){.param = pod,
                                     .n = pod->groups * pod->levels,
                                     .events = 2 * pod->groups * pod->levels,

@@ -21,6 +21,6 @@ struct expansion_pod {
 
 /* The state: for group g and level i >= 1 at g levels + i - 1 the fraction of all servers that are of the
  * group and have at least i jobs. *pod must stay where it is. */
-struct expansion_model bal_expansion_pod_model(const struct expansion_pod *pod);
+struct expansion_model bli_expansion_pod_model(const struct expansion_pod *pod);
 
 #endif

@@ -32,14 +32,14 @@ static const double absolute_tolerance = 1e-14;
 static const double edge_max = 1e-13; /* mass in the outermost eighth of the levels that calls for more */
 
 struct integrator {
-    const struct bal_fluid_model *model;
+    const struct bli_fluid_model *model;
     struct bal_error *err;
     double end;
     int mode;
     size_t levels;
     size_t n; /* numbers of the state */
-    struct bal_sundials sundials;
-    struct bal_reserve reserve;
+    struct bli_sundials sundials;
+    struct bli_reserve reserve;
     N_Vector y; /* of the reserve */
     SUNLinearSolver solver;
     void *cvode;
@@ -63,7 +63,7 @@ static int cvode_root(sunrealtype t, N_Vector y, sunrealtype *g, void *data) {
 }
 
 /* Farthest that a number which is no hub reaches: from one end of its level to the other end of the next. */
-static size_t band_half(const struct bal_fluid_model *model) {
+static size_t band_half(const struct bli_fluid_model *model) {
     return 2 * model->width - 1;
 }
 
@@ -98,7 +98,7 @@ static int cvode_jacobian(sunrealtype t, N_Vector y_vector, N_Vector dy_vector, 
                           N_Vector shifted_vector, N_Vector changed_vector, N_Vector unused) {
     (void)unused;
     const struct integrator *in = data;
-    const struct bal_fluid_model *model = in->model;
+    const struct bli_fluid_model *model = in->model;
     const double *y = N_VGetArrayPointer(y_vector), *dy = N_VGetArrayPointer(dy_vector);
     double *shifted = N_VGetArrayPointer(shifted_vector), *changed = N_VGetArrayPointer(changed_vector);
     write_pattern(in, matrix);
@@ -140,14 +140,14 @@ static void integrator_close(struct integrator *in) {
     CVodeFree(&in->cvode);
     if (in->solver)
         SUNLinSolFree(in->solver);
-    bal_reserve_fini(&in->reserve);
-    bal_sundials_fini(&in->sundials);
+    bli_reserve_fini(&in->reserve);
+    bli_sundials_fini(&in->sundials);
     in->cvode = NULL, in->solver = NULL, in->y = NULL;
 }
 
 static bool start_cvode(struct integrator *in, double t) {
-    const struct bal_fluid_model *model = in->model;
-    if (!bal_sundials_attach(&in->sundials, in->cvode) || CVodeInit(in->cvode, cvode_rhs, t, in->y) ||
+    const struct bli_fluid_model *model = in->model;
+    if (!bli_sundials_attach(&in->sundials, in->cvode) || CVodeInit(in->cvode, cvode_rhs, t, in->y) ||
         CVodeSetUserData(in->cvode, in) ||
         CVodeSStolerances(in->cvode, relative_tolerance, absolute_tolerance) ||
         CVodeSetLinearSolver(in->cvode, in->solver, in->reserve.matrix) ||
@@ -170,7 +170,7 @@ static bool start_cvode(struct integrator *in, double t) {
 /* Sets up CVODE at time t with so many levels and the state y0 (n0 numbers, the rest 0). */
 static enum bal_code integrator_open(struct integrator *in, size_t levels, double t, const double *y0,
                                      size_t n0) {
-    const struct bal_fluid_model *model = in->model;
+    const struct bli_fluid_model *model = in->model;
     in->levels = levels;
     in->n = model->head + model->width * levels;
     assert(n0 <= in->n);
@@ -178,11 +178,11 @@ static enum bal_code integrator_open(struct integrator *in, size_t levels, doubl
     const sunindextype entries = n * (sunindextype)(model->hubs + 2 * band_half(model) + 1); /* at most; hubs
                                                                                                 are counted
                                                                                                 twice */
-    bool ok = bal_sundials_init(&in->sundials, keep_complaint, in);
-    ok = ok && bal_reserve_init(&in->reserve, n, entries, in->sundials.context);
+    bool ok = bli_sundials_init(&in->sundials, keep_complaint, in);
+    ok = ok && bli_reserve_init(&in->reserve, n, entries, in->sundials.context);
     in->y = in->reserve.y;
     if (ok) {
-        bal_reserve_use(&in->reserve);
+        bli_reserve_use(&in->reserve);
         write_pattern(in, in->reserve.matrix);
     }
     ok = ok && (in->solver = SUNLinSol_KLU(in->y, in->reserve.matrix, in->sundials.context));
@@ -200,7 +200,7 @@ static enum bal_code integrator_open(struct integrator *in, size_t levels, doubl
     return no_memory(in);
 }
 
-static size_t at_most(const struct bal_fluid_model *model, size_t levels) {
+static size_t at_most(const struct bli_fluid_model *model, size_t levels) {
     return model->most > 0 && levels > model->most ? model->most : levels;
 }
 
@@ -244,7 +244,7 @@ static bool is_on_root(const struct integrator *in, double t) {
     return zero;
 }
 
-static enum bal_code switch_mode(struct integrator *in, struct bal_fluid_path *path, double t) {
+static enum bal_code switch_mode(struct integrator *in, struct bli_fluid_path *path, double t) {
     const int next = in->model->next(in->model->param, in->mode, t, N_VGetArrayPointer(in->y));
     if (next == in->mode && !is_on_root(in, t))
         return BAL_OK;
@@ -258,7 +258,7 @@ static enum bal_code switch_mode(struct integrator *in, struct bal_fluid_path *p
 }
 
 /* Allocates wider rows; those that are there keep their numbers and get zeros. */
-static enum bal_code path_widen(struct bal_fluid_path *path, const struct integrator *in) {
+static enum bal_code path_widen(struct bli_fluid_path *path, const struct integrator *in) {
     double *state = calloc(path->times * in->n, sizeof *state);
     if (!state)
         return bal_fail(in->err, BAL_E_MEMORY, "%s: not enough memory for %zu states of %zu numbers",
@@ -272,7 +272,7 @@ static enum bal_code path_widen(struct bal_fluid_path *path, const struct integr
 }
 
 /* Writes the states at times[*row..] up to t, the end of the step just taken. */
-static enum bal_code write_rows(struct integrator *in, struct bal_fluid_path *path, const double *times,
+static enum bal_code write_rows(struct integrator *in, struct bli_fluid_path *path, const double *times,
                                 size_t *row, double t) {
     for (; *row < path->times && times[*row] <= t; ++*row) {
         N_Vector state =
@@ -287,7 +287,7 @@ static enum bal_code write_rows(struct integrator *in, struct bal_fluid_path *pa
     return BAL_OK;
 }
 
-static enum bal_code integrate_path(struct integrator *in, struct bal_fluid_path *path, const double *times) {
+static enum bal_code integrate_path(struct integrator *in, struct bli_fluid_path *path, const double *times) {
     size_t row = 0;
     for (; row < path->times && times[row] == 0.0; row++)
         memcpy(path->state + row * path->columns, N_VGetArrayPointer(in->y), in->n * sizeof *path->state);
@@ -316,7 +316,7 @@ static enum bal_code integrate_path(struct integrator *in, struct bal_fluid_path
     return BAL_OK;
 }
 
-static enum bal_code check_times(const struct bal_fluid_model *model, const double *times, size_t count,
+static enum bal_code check_times(const struct bli_fluid_model *model, const double *times, size_t count,
                                  struct bal_error *err) {
     double before = 0.0;
     for (size_t k = 0; k < count; k++) {
@@ -328,7 +328,7 @@ static enum bal_code check_times(const struct bal_fluid_model *model, const doub
     return BAL_OK;
 }
 
-enum bal_code bal_fluid_path_init(struct bal_fluid_path *path, const struct bal_fluid_model *model,
+enum bal_code bli_fluid_path_init(struct bli_fluid_path *path, const struct bli_fluid_model *model,
                                   const double *start, size_t n, const double *times, size_t count,
                                   struct bal_error *err) {
     memset(path, 0, sizeof *path);
@@ -365,11 +365,11 @@ enum bal_code bal_fluid_path_init(struct bal_fluid_path *path, const struct bal_
     if (code && err->code == BAL_OK) /* CVODE failed without a word */
         bal_fail(err, code, "%s: the integrator failed", model->name);
     if (code)
-        bal_fluid_path_fini(path);
+        bli_fluid_path_fini(path);
     return code;
 }
 
-void bal_fluid_path_fini(struct bal_fluid_path *path) {
+void bli_fluid_path_fini(struct bli_fluid_path *path) {
     free(path->state);
     memset(path, 0, sizeof *path);
 }

@@ -8,6 +8,6 @@
 #include <stddef.h>
 
 /* Is 1 >= s_1 >= .. >= s_n >= 0? */
-enum bal_code bal_fluid_levels_check(const char *model, const double *s, size_t n, struct bal_error *err);
+enum bal_code bli_fluid_levels_check(const char *model, const double *s, size_t n, struct bal_error *err);
 
 #endif

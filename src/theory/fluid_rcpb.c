@@ -26,24 +26,24 @@ enum fluid_mode {
     MODE_PINNED, /* high message: s_1 = 1 */
 };
 
-static double store_load(const struct bal_rcpb *rcpb, double s1) {
+static double store_load(const struct bli_rcpb *rcpb, double s1) {
     return rcpb->mu * (1.0 - s1) / rcpb->lambda;
 }
 
-static double store_empty(const struct bal_rcpb *rcpb, int mode, const double *s) {
+static double store_empty(const struct bli_rcpb *rcpb, int mode, const double *s) {
     if (mode == MODE_KNOWN || rcpb->lambda == 0.0)
         return 0.0;
     if (mode == MODE_PINNED)
         return 1.0 - (1.0 - s[1]) / rcpb->lambda;
     const double x = store_load(rcpb, s[0]);
-    if (rcpb->variant == BAL_RCPB_HIGH_MEMORY)
+    if (rcpb->variant == BLI_RCPB_HIGH_MEMORY)
         return 1.0 - x;
-    return 1.0 / bal_rcpb_geometric_sum(x, (double)rcpb->c + 1.0);
+    return 1.0 / bli_rcpb_geometric_sum(x, (double)rcpb->c + 1.0);
 }
 
 static void rhs(const void *param, int mode, double t, const double *s, size_t levels, double *ds) {
     (void)t;
-    const struct bal_rcpb *rcpb = param;
+    const struct bli_rcpb *rcpb = param;
     const double uniform = rcpb->lambda * store_empty(rcpb, mode, s); /* rate of jobs sent to uniform servers
                                                                        */
     ds[0] = mode == MODE_PINNED ? 0.0 : rcpb->lambda - uniform * s[0] - (s[0] - s[1]);
@@ -55,14 +55,14 @@ static void rhs(const void *param, int mode, double t, const double *s, size_t l
 
 static void memory_root(const void *param, int mode, double t, const double *s, double *g) {
     (void)t;
-    const struct bal_rcpb *rcpb = param;
+    const struct bli_rcpb *rcpb = param;
     const double spare = rcpb->mu * (1.0 - s[0]) - rcpb->lambda;
     g[0] = mode == MODE_STORE ? spare : -spare;
 }
 
 static int memory_next(const void *param, int mode, double t, double *s) {
     (void)t;
-    const struct bal_rcpb *rcpb = param;
+    const struct bli_rcpb *rcpb = param;
     if (mode < 0)
         return rcpb->mu * (1.0 - s[0]) < rcpb->lambda ? MODE_STORE : MODE_KNOWN;
     return mode == MODE_STORE ? MODE_KNOWN : MODE_STORE;
@@ -70,13 +70,13 @@ static int memory_next(const void *param, int mode, double t, double *s) {
 
 static void message_root(const void *param, int mode, double t, const double *s, double *g) {
     (void)t;
-    const struct bal_rcpb *rcpb = param;
+    const struct bli_rcpb *rcpb = param;
     g[0] = mode == MODE_KNOWN ? s[0] - 1.0 : 1.0 - rcpb->lambda - s[1];
 }
 
 static int message_next(const void *param, int mode, double t, double *s) {
     (void)t;
-    const struct bal_rcpb *rcpb = param;
+    const struct bli_rcpb *rcpb = param;
     if (mode == MODE_PINNED)
         return MODE_KNOWN;
     if (mode == MODE_KNOWN)
@@ -85,25 +85,25 @@ static int message_next(const void *param, int mode, double t, double *s) {
 }
 
 static enum bal_code check(const void *param, const double *y, size_t n, struct bal_error *err) {
-    const struct bal_rcpb *rcpb = param;
+    const struct bli_rcpb *rcpb = param;
     if (!(rcpb->lambda >= 0.0 && isfinite(rcpb->lambda)))
         return bal_fail(err, BAL_E_RANGE, "rcpb: lambda = %g; it must be a number >= 0", rcpb->lambda);
-    if (rcpb->variant != BAL_RCPB_HIGH_MESSAGE && !(rcpb->mu >= 0.0 && isfinite(rcpb->mu)))
+    if (rcpb->variant != BLI_RCPB_HIGH_MESSAGE && !(rcpb->mu >= 0.0 && isfinite(rcpb->mu)))
         return bal_fail(err, BAL_E_RANGE, "rcpb: mu = %g; it must be a number >= 0", rcpb->mu);
-    if (rcpb->variant == BAL_RCPB_CONSTRAINED && rcpb->c < 1)
+    if (rcpb->variant == BLI_RCPB_CONSTRAINED && rcpb->c < 1)
         return bal_fail(err, BAL_E_RANGE, "rcpb: c = 0; it must be at least 1");
-    return bal_fluid_levels_check("rcpb", y, n, err);
+    return bli_fluid_levels_check("rcpb", y, n, err);
 }
 
-struct bal_fluid_model bal_fluid_rcpb(const struct bal_rcpb *rcpb) {
-    struct bal_fluid_model model = {
+struct bli_fluid_model bli_fluid_rcpb(const struct bli_rcpb *rcpb) {
+    struct bli_fluid_model model = {
         .name = "rcpb", .width = 1, .hubs = 2, .param = rcpb, .check = check, .rhs = rhs};
-    if (rcpb->variant == BAL_RCPB_HIGH_MEMORY) {
+    if (rcpb->variant == BLI_RCPB_HIGH_MEMORY) {
         model.roots = 1;
         model.root = memory_root;
         model.next = memory_next;
     }
-    if (rcpb->variant == BAL_RCPB_HIGH_MESSAGE) {
+    if (rcpb->variant == BLI_RCPB_HIGH_MESSAGE) {
         model.roots = 1;
         model.root = message_root;
         model.next = message_next;

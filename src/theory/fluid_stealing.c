@@ -35,7 +35,7 @@ static void write_divided(const struct bal_steal *steal, const double *s, size_t
 
 static void rhs(const void *param, int mode, double t, const double *s, size_t levels, double *ds) {
     (void)mode, (void)t;
-    const struct bal_stealing *stealing = param;
+    const struct bli_stealing *stealing = param;
     const double asked = s[0] - s[1]; /* requests: servers of one job complete it */
     write_divided(&stealing->steal, s, levels, ds);
     double above = 1.0; /* s_{i-1}^d */
@@ -48,16 +48,16 @@ static void rhs(const void *param, int mode, double t, const double *s, size_t l
 }
 
 static enum bal_code check(const void *param, const double *y, size_t n, struct bal_error *err) {
-    const struct bal_stealing *stealing = param;
+    const struct bli_stealing *stealing = param;
     if (!(stealing->lambda >= 0.0 && isfinite(stealing->lambda)))
         return bal_fail(err, BAL_E_RANGE, "stealing: lambda = %g; it must be a number >= 0",
                         stealing->lambda);
     if (stealing->d < 1)
         return bal_fail(err, BAL_E_RANGE, "stealing: d = %u; it must be at least 1", stealing->d);
-    return bal_fluid_levels_check("stealing", y, n, err);
+    return bli_fluid_levels_check("stealing", y, n, err);
 }
 
-struct bal_fluid_model bal_fluid_stealing(const struct bal_stealing *stealing) {
-    return (struct bal_fluid_model){
+struct bli_fluid_model bli_fluid_stealing(const struct bli_stealing *stealing) {
+    return (struct bli_fluid_model){
         .name = "stealing", .width = 1, .hubs = 2, .param = stealing, .check = check, .rhs = rhs};
 }

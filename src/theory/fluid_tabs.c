@@ -33,19 +33,19 @@ enum { OFF, SETUP, HEAD }; /* d0 and d1 stand before the levels */
 
 static const double band = 1e-10, depth = 1e-9;
 
-static double lambda_at(const struct bal_tabs *tabs, double t) {
-    return tabs->lambda * bal_curve_at(&tabs->curve, t * tabs->unit);
+static double lambda_at(const struct bli_tabs *tabs, double t) {
+    return tabs->lambda * bli_curve_at(&tabs->curve, t * tabs->unit);
 }
 
 /* Servers with work, and the flow of those that run out of it. */
-static double busy_of(const struct bal_tabs *tabs, const double *y) {
+static double busy_of(const struct bli_tabs *tabs, const double *y) {
     double busy = 0;
     for (unsigned j = 0; j < tabs->phases; j++)
         busy += y[HEAD + j];
     return busy;
 }
 
-static double emptying_of(const struct bal_tabs *tabs, const double *y) {
+static double emptying_of(const struct bli_tabs *tabs, const double *y) {
     const unsigned phases = tabs->phases;
     double flow = 0;
     for (unsigned j = 0; j < phases; j++)
@@ -54,17 +54,17 @@ static double emptying_of(const struct bal_tabs *tabs, const double *y) {
     return flow;
 }
 
-static double spare_of(const struct bal_tabs *tabs, const double *y) {
+static double spare_of(const struct bli_tabs *tabs, const double *y) {
     return 1 - busy_of(tabs, y) - y[OFF] - y[SETUP];
 }
 
 /* F - lambda. */
-static double excess_of(const struct bal_tabs *tabs, double t, const double *y) {
+static double excess_of(const struct bli_tabs *tabs, double t, const double *y) {
     return tabs->nu * y[SETUP] + emptying_of(tabs, y) - lambda_at(tabs, t);
 }
 
 /* The levels: `placed` jobs per unit of time start at idle servers, `queued` join busy ones. */
-static void move_levels(const struct bal_tabs *tabs, const double *y, size_t levels, double placed,
+static void move_levels(const struct bli_tabs *tabs, const double *y, size_t levels, double placed,
                         double queued, double *dy) {
     const unsigned phases = tabs->phases;
     const double busy = busy_of(tabs, y);
@@ -85,7 +85,7 @@ static void move_levels(const struct bal_tabs *tabs, const double *y, size_t lev
 }
 
 static void rhs(const void *param, int mode, double t, const double *y, size_t levels, double *dy) {
-    const struct bal_tabs *tabs = param;
+    const struct bli_tabs *tabs = param;
     const double lambda = lambda_at(tabs, t);
     const double placed = mode == SPARE ? lambda : lambda + excess_of(tabs, t, y);
     const double queued = lambda - placed;
@@ -96,14 +96,14 @@ static void rhs(const void *param, int mode, double t, const double *y, size_t l
 }
 
 static void root(const void *param, int mode, double t, const double *y, double *g) {
-    const struct bal_tabs *tabs = param;
+    const struct bli_tabs *tabs = param;
     const double spare = spare_of(tabs, y), excess = excess_of(tabs, t, y);
     g[0] = mode == SPARE ? fmin(-spare, -excess - band) : excess;
     g[1] = mode == SPARE ? -spare - depth : mode == SLIDING ? -y[OFF] : -1;
 }
 
 /* Puts a state exactly on u = 0 by changing its largest part. */
-static void project_to_boundary(const struct bal_tabs *tabs, double *y) {
+static void project_to_boundary(const struct bli_tabs *tabs, double *y) {
     size_t largest = 0;
     for (size_t i = 1; i < HEAD + tabs->phases; i++)
         largest = y[i] > y[largest] ? i : largest;
@@ -111,7 +111,7 @@ static void project_to_boundary(const struct bal_tabs *tabs, double *y) {
 }
 
 static int next(const void *param, int mode, double t, double *y) {
-    const struct bal_tabs *tabs = param;
+    const struct bli_tabs *tabs = param;
     const double spare = spare_of(tabs, y), excess = excess_of(tabs, t, y);
     if (mode == SLIDING || mode == EXHAUSTED) {
         if (excess >= -band)
@@ -127,7 +127,7 @@ static int next(const void *param, int mode, double t, double *y) {
     return y[OFF] > 0 ? SLIDING : EXHAUSTED;
 }
 
-static enum bal_code check_levels(const struct bal_tabs *tabs, const double *y, size_t n,
+static enum bal_code check_levels(const struct bli_tabs *tabs, const double *y, size_t n,
                                   struct bal_error *err) {
     for (size_t i = HEAD; i < n; i++) {
         const size_t level = (i - HEAD) / tabs->phases + 1;
@@ -145,13 +145,13 @@ static enum bal_code check_levels(const struct bal_tabs *tabs, const double *y, 
 }
 
 static enum bal_code check(const void *param, const double *y, size_t n, struct bal_error *err) {
-    const struct bal_tabs *tabs = param;
+    const struct bli_tabs *tabs = param;
     if (!(tabs->lambda > 0 && isfinite(tabs->lambda)))
         return bal_fail(err, BAL_E_RANGE, "tabs: lambda = %g; it must be a number > 0", tabs->lambda);
     if (!(tabs->mu >= 0 && isfinite(tabs->mu)) || !(tabs->nu > 0 && isfinite(tabs->nu)))
         return bal_fail(err, BAL_E_RANGE, "tabs: mu = %g and nu = %g; they must be numbers >= 0 and > 0",
                         tabs->mu, tabs->nu);
-    double state[HEAD + BAL_DIST_PHASES] = {0};
+    double state[HEAD + BLI_DIST_PHASES] = {0};
     const size_t first = HEAD + tabs->phases;
     memcpy(state, y, (n < first ? n : first) * sizeof *y);
     const double busy = busy_of(tabs, state), sum = busy + state[OFF] + state[SETUP];
@@ -168,11 +168,11 @@ static enum bal_code check(const void *param, const double *y, size_t n, struct 
 }
 
 /* The equations follow lambda(t) step by step; roots that it makes must not be passed twice in one. */
-static double stride_of(const struct bal_tabs *tabs) {
-    const struct bal_curve *curve = &tabs->curve;
-    if (curve->kind == BAL_CURVE_CONSTANT)
+static double stride_of(const struct bli_tabs *tabs) {
+    const struct bli_curve *curve = &tabs->curve;
+    if (curve->kind == BLI_CURVE_CONSTANT)
         return 0;
-    double shortest = curve->kind == BAL_CURVE_SINE ? curve->period / 16 : INFINITY;
+    double shortest = curve->kind == BLI_CURVE_SINE ? curve->period / 16 : INFINITY;
     for (unsigned i = 1; i < curve->points; i++)
         shortest = fmin(shortest, (curve->time[i] - curve->time[i - 1]) / 2);
     if (curve->repeat && curve->time[0] > 0)
@@ -180,8 +180,8 @@ static double stride_of(const struct bal_tabs *tabs) {
     return isfinite(shortest) ? shortest / tabs->unit : 0;
 }
 
-struct bal_fluid_model bal_fluid_tabs(const struct bal_tabs *tabs) {
-    return (struct bal_fluid_model){
+struct bli_fluid_model bli_fluid_tabs(const struct bli_tabs *tabs) {
+    return (struct bli_fluid_model){
         .name = "tabs",
         .head = HEAD,
         .width = tabs->phases,
@@ -200,12 +200,12 @@ struct bal_fluid_model bal_fluid_tabs(const struct bal_tabs *tabs) {
 /* ---- sizes in phases ---- */
 
 /* A distribution as phases, with mean 1; false when it is none such. */
-static bool set_phases(struct bal_tabs *tabs, const struct bal_dist *size) {
-    struct bal_dist dist = *size;
-    bal_dist_scale(&dist, 1 / size->mean);
-    tabs->phases = dist.kind == BAL_DIST_EXP ? 1 : dist.phases;
-    if (dist.kind == BAL_DIST_EXP || dist.kind == BAL_DIST_ERLANG) {
-        if (tabs->phases > BAL_DIST_PHASES)
+static bool set_phases(struct bli_tabs *tabs, const struct bli_dist *size) {
+    struct bli_dist dist = *size;
+    bli_dist_scale(&dist, 1 / size->mean);
+    tabs->phases = dist.kind == BLI_DIST_EXP ? 1 : dist.phases;
+    if (dist.kind == BLI_DIST_EXP || dist.kind == BLI_DIST_ERLANG) {
+        if (tabs->phases > BLI_DIST_PHASES)
             return false;
         tabs->start[0] = 1;
         for (unsigned j = 0; j < tabs->phases; j++) {
@@ -213,10 +213,10 @@ static bool set_phases(struct bal_tabs *tabs, const struct bal_dist *size) {
             if (j + 1 < tabs->phases)
                 tabs->jump[j][j + 1] = 1;
         }
-    } else if (dist.kind == BAL_DIST_HYPER || dist.kind == BAL_DIST_PHASE) {
+    } else if (dist.kind == BLI_DIST_HYPER || dist.kind == BLI_DIST_PHASE) {
         memcpy(tabs->start, dist.start, sizeof tabs->start);
         memcpy(tabs->rate, dist.rate, sizeof tabs->rate);
-        if (dist.kind == BAL_DIST_PHASE)
+        if (dist.kind == BLI_DIST_PHASE)
             memcpy(tabs->jump, dist.jump, sizeof tabs->jump);
     } else {
         return false;
@@ -230,8 +230,8 @@ static bool set_phases(struct bal_tabs *tabs, const struct bal_dist *size) {
     return true;
 }
 
-enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, double nu,
-                            const struct bal_dist *size, const struct bal_curve *curve,
+enum bal_code bli_tabs_init(struct bli_tabs *tabs, double lambda, double mu, double nu,
+                            const struct bli_dist *size, const struct bli_curve *curve,
                             struct bal_error *err) {
     memset(tabs, 0, sizeof *tabs);
     tabs->lambda = lambda;
@@ -245,14 +245,14 @@ enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, dou
     return bal_fail(
         err, BAL_E_MODEL,
         "the fluid model of tabs needs sizes in at most %d phases; use exp, erlang, hyper or phase",
-        BAL_DIST_PHASES);
+        BLI_DIST_PHASES);
 }
 
 /* A job is in phase j for n_j / g_j of its time, n_j being the mean number of visits: n = r + n R, which is
  * solved by elimination. I - R is diagonally dominant, so it needs no pivots. */
-void bal_tabs_fixed_point(const struct bal_tabs *tabs, double *y) {
+void bli_tabs_fixed_point(const struct bli_tabs *tabs, double *y) {
     const unsigned phases = tabs->phases;
-    double a[BAL_DIST_PHASES][BAL_DIST_PHASES + 1];
+    double a[BLI_DIST_PHASES][BLI_DIST_PHASES + 1];
     for (unsigned j = 0; j < phases; j++) {
         for (unsigned k = 0; k < phases; k++)
             a[j][k] = (j == k) - tabs->jump[k][j];
@@ -272,10 +272,10 @@ void bal_tabs_fixed_point(const struct bal_tabs *tabs, double *y) {
         y[HEAD + j] = tabs->lambda * a[j][phases] / a[j][j] / tabs->rate[j];
 }
 
-void bal_tabs_start(const struct bal_tabs *tabs, const struct bal_start *start, double *y) {
+void bli_tabs_start(const struct bli_tabs *tabs, const struct bli_start *start, double *y) {
     y[OFF] = start->off;
     y[SETUP] = start->setup;
-    for (uint32_t i = 0; i < bal_start_jobs(start); i++)
+    for (uint32_t i = 0; i < bli_start_jobs(start); i++)
         for (unsigned j = 0; j < tabs->phases; j++)
             y[HEAD + i * tabs->phases + j] = start->busy * tabs->start[j];
 }

@@ -16,7 +16,7 @@ static unsigned key_weight(unsigned key) {
     return weight;
 }
 
-void bal_jet_space_init(struct jet_space *space) {
+void bli_jet_space_init(struct jet_space *space) {
     unsigned count = 0;
     for (unsigned weight = 0; weight <= JET_WEIGHT; weight++)
         for (unsigned key = 0; key < JET_KEYS; key++)
@@ -27,45 +27,45 @@ void bal_jet_space_init(struct jet_space *space) {
             }
 }
 
-unsigned bal_jet_index(const struct jet_space *space, const unsigned power[JET_ARGUMENTS + 1]) {
+unsigned bli_jet_index(const struct jet_space *space, const unsigned power[JET_ARGUMENTS + 1]) {
     return space->index[key_of(power)];
 }
 
-struct jet bal_jet_constant(double value) {
+struct jet bli_jet_constant(double value) {
     return (struct jet){.term = {value}};
 }
 
 static struct jet variable(const struct jet_space *space, unsigned i, double value) {
     unsigned power[JET_ARGUMENTS + 1] = {0};
     power[i] = 1;
-    struct jet jet = bal_jet_constant(value);
-    jet.term[bal_jet_index(space, power)] = 1;
+    struct jet jet = bli_jet_constant(value);
+    jet.term[bli_jet_index(space, power)] = 1;
     return jet;
 }
 
-struct jet bal_jet_argument(const struct jet_space *space, unsigned i, double value) {
+struct jet bli_jet_argument(const struct jet_space *space, unsigned i, double value) {
     return variable(space, i, value);
 }
 
-struct jet bal_jet_epsilon(const struct jet_space *space) {
+struct jet bli_jet_epsilon(const struct jet_space *space) {
     return variable(space, JET_ARGUMENTS, 0);
 }
 
-struct jet bal_jet_sum(const struct jet *a, double factor, const struct jet *b) {
+struct jet bli_jet_sum(const struct jet *a, double factor, const struct jet *b) {
     struct jet sum;
     for (unsigned i = 0; i < JET_TERMS; i++)
         sum.term[i] = a->term[i] + factor * b->term[i];
     return sum;
 }
 
-struct jet bal_jet_scale(const struct jet *a, double factor) {
+struct jet bli_jet_scale(const struct jet *a, double factor) {
     struct jet scaled;
     for (unsigned i = 0; i < JET_TERMS; i++)
         scaled.term[i] = factor * a->term[i];
     return scaled;
 }
 
-struct jet bal_jet_multiply(const struct jet_space *space, const struct jet *a, const struct jet *b) {
+struct jet bli_jet_multiply(const struct jet_space *space, const struct jet *a, const struct jet *b) {
     struct jet product = {{0}};
     for (unsigned i = 0; i < JET_TERMS; i++) {
         if (a->term[i] == 0)
@@ -76,13 +76,13 @@ struct jet bal_jet_multiply(const struct jet_space *space, const struct jet *a, 
     return product;
 }
 
-struct jet bal_jet_power(const struct jet_space *space, const struct jet *a, unsigned n) {
-    struct jet result = bal_jet_constant(1), square = *a;
+struct jet bli_jet_power(const struct jet_space *space, const struct jet *a, unsigned n) {
+    struct jet result = bli_jet_constant(1), square = *a;
     for (; n > 0; n >>= 1) {
         if (n & 1)
-            result = bal_jet_multiply(space, &result, &square);
+            result = bli_jet_multiply(space, &result, &square);
         if (n > 1)
-            square = bal_jet_multiply(space, &square, &square);
+            square = bli_jet_multiply(space, &square, &square);
     }
     return result;
 }

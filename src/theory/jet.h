@@ -15,7 +15,7 @@ enum {
     JET_KEYS = 625 * 3, /* powers up to 4 of arguments and up to 2 of epsilon */
 };
 
-/* Which term is which. Filled once by bal_jet_space_init, then constant. */
+/* Which term is which. Filled once by bli_jet_space_init, then constant. */
 struct jet_space {
     unsigned short key[JET_TERMS]; /* the powers, as digits; that of a product is the sum */
     unsigned char weight[JET_TERMS];
@@ -26,18 +26,18 @@ struct jet {
     double term[JET_TERMS]; /* the lightest first: term[0] is the value */
 };
 
-void bal_jet_space_init(struct jet_space *space);
+void bli_jet_space_init(struct jet_space *space);
 
 /* The term in which the argument i has the power power[i] and epsilon the last. Its coefficient is the
  * derivative divided by the factorials of the powers. */
-unsigned bal_jet_index(const struct jet_space *space, const unsigned power[JET_ARGUMENTS + 1]);
+unsigned bli_jet_index(const struct jet_space *space, const unsigned power[JET_ARGUMENTS + 1]);
 
-struct jet bal_jet_constant(double value);
-struct jet bal_jet_argument(const struct jet_space *space, unsigned i, double value);
-struct jet bal_jet_epsilon(const struct jet_space *space);
-struct jet bal_jet_sum(const struct jet *a, double factor, const struct jet *b); /* a + factor b */
-struct jet bal_jet_scale(const struct jet *a, double factor);
-struct jet bal_jet_multiply(const struct jet_space *space, const struct jet *a, const struct jet *b);
-struct jet bal_jet_power(const struct jet_space *space, const struct jet *a, unsigned n);
+struct jet bli_jet_constant(double value);
+struct jet bli_jet_argument(const struct jet_space *space, unsigned i, double value);
+struct jet bli_jet_epsilon(const struct jet_space *space);
+struct jet bli_jet_sum(const struct jet *a, double factor, const struct jet *b); /* a + factor b */
+struct jet bli_jet_scale(const struct jet *a, double factor);
+struct jet bli_jet_multiply(const struct jet_space *space, const struct jet *a, const struct jet *b);
+struct jet bli_jet_power(const struct jet_space *space, const struct jet *a, unsigned n);
 
 #endif

@@ -316,7 +316,7 @@ static bool is_complete(const struct jiq_tokens *answer, double lambda) {
     return fabs(answer->tail[1] / lambda - 1) < 1e-4 && answer->levels < JIQ_LEVELS;
 }
 
-enum jiq_tokens_outcome bal_jiq_tokens_solve(double lambda, double ratio, struct jiq_tokens *answer) {
+enum jiq_tokens_outcome bli_jiq_tokens_solve(double lambda, double ratio, struct jiq_tokens *answer) {
     if (ratio * (1 - lambda) > most_tokens)
         return JIQ_TOKENS_MANY;
     double low = 0, high = 1 - 0.5 / most_tokens;
@@ -326,7 +326,7 @@ enum jiq_tokens_outcome bal_jiq_tokens_solve(double lambda, double ratio, struct
     if (ready)
         list_states(&s->states);
     else
-        bal_memory_lose();
+        bli_memory_lose();
     for (int i = 0; ready && i < ROUNDS && high - low > 1e-12; i++) {
         const double theta = 0.5 * (low + high);
         find_stays(theta, places_of(theta), room, &s->stays);

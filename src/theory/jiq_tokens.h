@@ -22,6 +22,6 @@ enum jiq_tokens_outcome {
 
 /* 0 < lambda < 1 jobs for a server in a mean service time, `ratio` servers for a dispatcher. The mean is
  * right to 0.1 %. Some 20 milliseconds. */
-enum jiq_tokens_outcome bal_jiq_tokens_solve(double lambda, double ratio, struct jiq_tokens *answer);
+enum jiq_tokens_outcome bli_jiq_tokens_solve(double lambda, double ratio, struct jiq_tokens *answer);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* Sum over k of found[k + first] P(N_t = k). Beyond 12 standard deviations and 40 more the Poisson weights
  * add to less than 1e-30. */
-double bal_found_tail(const struct found *found, size_t first, double t) {
+double bli_found_tail(const struct found *found, size_t first, double t) {
     if (found->n <= first)
         return 0.0;
     if (t <= 0.0)
@@ -18,7 +18,7 @@ double bal_found_tail(const struct found *found, size_t first, double t) {
     const double until = fmin(t + reach, (double)(found->n - first - 1));
     if (from > until)
         return 0.0;
-    double weight = exp(bal_poisson_log(from, t, from - t));
+    double weight = exp(bli_poisson_log(from, t, from - t));
     double sum = 0.0;
     for (double k = from; k <= until; k++) {
         sum += weight * found->value[(size_t)k + first];
@@ -27,18 +27,18 @@ double bal_found_tail(const struct found *found, size_t first, double t) {
     return sum;
 }
 
-double bal_found_quantile(const struct found *found, size_t first, double q) {
+double bli_found_quantile(const struct found *found, size_t first, double q) {
     const double wanted = 1.0 - q;
-    if (bal_found_tail(found, first, 0.0) <= wanted)
+    if (bli_found_tail(found, first, 0.0) <= wanted)
         return 0.0;
     double below = 0.0, above = 1.0;
-    while (bal_found_tail(found, first, above) > wanted) {
+    while (bli_found_tail(found, first, above) > wanted) {
         below = above;
         above *= 2.0;
     }
     while (above - below > 1e-13 * above) {
         const double t = 0.5 * (below + above);
-        if (bal_found_tail(found, first, t) > wanted)
+        if (bli_found_tail(found, first, t) > wanted)
             below = t;
         else
             above = t;

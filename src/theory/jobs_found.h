@@ -13,8 +13,8 @@ struct found {
 };
 
 /* P(R > t) with first = 0, P(W > t) with first = 1. */
-double bal_found_tail(const struct found *found, size_t first, double t);
+double bli_found_tail(const struct found *found, size_t first, double t);
 /* The least t that this part of all jobs does not exceed, 0 <= q < 1. */
-double bal_found_quantile(const struct found *found, size_t first, double q);
+double bli_found_quantile(const struct found *found, size_t first, double q);
 
 #endif

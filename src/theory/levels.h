@@ -14,18 +14,18 @@ enum { POD_LEVELS_MAX = 1 << 24 };
  * negative numbers, so its relative error stays at a few roundings, where powers of v_i would multiply it
  * by d at each level. */
 struct pod_levels {
-    const struct bal_pod *pod;
+    const struct bli_pod *pod;
     double log_lambda;
     double w;    /* log v_i */
     double step; /* log(v_{i+1} / v_i), never rising with i */
 };
 
-static inline bool pod_in_range(const struct bal_pod *pod) {
+static inline bool pod_in_range(const struct bli_pod *pod) {
     return pod->lambda >= 0.0 && pod->p >= 0.0 && pod->p <= 1.0 && pod->d1 >= 1 && pod->d2 >= 1;
 }
 
 /* log((1-p) e^(d1 w) + p e^(d2 w)) for w <= 0. */
-static inline double pod_log_choice(const struct bal_pod *pod, double w) {
+static inline double pod_log_choice(const struct bli_pod *pod, double w) {
     if (pod->p == 0.0 || pod->d1 == pod->d2)
         return pod->d1 * w;
     if (pod->p == 1.0)
@@ -42,7 +42,7 @@ static inline void pod_levels_step(struct pod_levels *levels) {
     levels->step = levels->log_lambda + pod_log_choice(levels->pod, levels->w) - levels->w;
 }
 
-static inline void pod_levels_init(struct pod_levels *levels, const struct bal_pod *pod) {
+static inline void pod_levels_init(struct pod_levels *levels, const struct bli_pod *pod) {
     levels->pod = pod;
     levels->log_lambda = log(pod->lambda);
     levels->w = 0.0;
@@ -57,7 +57,7 @@ static inline void pod_levels_next(struct pod_levels *levels) {
 /* Is v_{i+1}/v_i the same at all levels from here on, to the last digit? Only where some jobs probe one
  * server alone. */
 static inline bool pod_levels_geometric(const struct pod_levels *levels) {
-    const struct bal_pod *pod = levels->pod;
+    const struct bli_pod *pod = levels->pod;
     const double one = (pod->d1 == 1 ? 1.0 - pod->p : 0.0) + (pod->d2 == 1 ? pod->p : 0.0);
     if (one == 0.0 || one == 1.0)
         return one == 1.0;

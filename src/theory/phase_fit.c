@@ -14,11 +14,11 @@ static const double shortest = 0.02; /* of the mean: what is less than that does
 enum { CELLS = 300, STEPS = 200, BRANCHES_MAX = 32 };
 
 /* The x with P(S <= x) = p; of the part above it, if p is large, to the digits that there are. */
-static double quantile_of(const struct bal_dist *size, double p) {
+static double quantile_of(const struct bli_dist *size, double p) {
     double low = -60, high = 60; /* logarithms */
     for (int i = 0; i < 60; i++) {
         const double middle = 0.5 * (low + high);
-        *(bal_dist_cdf(size, size->mean * exp(middle)) < p ? &low : &high) = middle;
+        *(bli_dist_cdf(size, size->mean * exp(middle)) < p ? &low : &high) = middle;
     }
     return size->mean * exp(0.5 * (low + high));
 }
@@ -29,12 +29,12 @@ struct fit_cells {
 };
 
 /* As they are, with mean 1. */
-static void set_cells(const struct bal_dist *size, struct fit_cells *cells) {
+static void set_cells(const struct bli_dist *size, struct fit_cells *cells) {
     const double first = log(quantile_of(size, 1e-4)), last = log(quantile_of(size, 1 - 1e-9));
     double sum = 0, mean = 0, below = 0;
     cells->count = CELLS;
     for (unsigned i = 0; i < CELLS; i++) {
-        const double edge = exp(first + (last - first) * (i + 1) / CELLS), here = bal_dist_cdf(size, edge);
+        const double edge = exp(first + (last - first) * (i + 1) / CELLS), here = bli_dist_cdf(size, edge);
         cells->x[i] = fmax(exp(first + (last - first) * (i + 0.5) / CELLS), shortest * size->mean);
         cells->weight[i] = fmax(here - below, 0);
         below = here;
@@ -121,18 +121,18 @@ static void set_phases(const struct mixture *mixture, struct phases *phases) {
                 phases->jump[j][j + 1] = 1;
         }
     }
-    bal_phases_complete(phases);
+    bli_phases_complete(phases);
 }
 
-bool bal_phases_fit(const struct bal_dist *size, bool finer, struct phases *phases) {
+bool bli_phases_fit(const struct bli_dist *size, bool finer, struct phases *phases) {
     const unsigned most = finer ? PHASES_MAX : PHASES_MAX / 2;
     struct mixture mixture = {.order = most, .branches = 1, .part = {1}, .mean = {1}};
-    if (size->kind != BAL_DIST_DET) {
+    if (size->kind != BLI_DIST_DET) {
         struct fit_cells cells;
-        if (!isfinite(bal_dist_moment(size, 2)))
+        if (!isfinite(bli_dist_moment(size, 2)))
             return false;
         set_cells(size, &cells);
-        begin_mixture(&cells, bal_dist_moment(size, 2) / (size->mean * size->mean) - 1, most, &mixture);
+        begin_mixture(&cells, bli_dist_moment(size, 2) / (size->mean * size->mean) - 1, most, &mixture);
         for (int i = 0; i < STEPS; i++)
             improve(&cells, &mixture);
     }

@@ -11,7 +11,7 @@
 
 /* ---- laws ---- */
 
-void bal_phases_complete(struct phases *phases) {
+void bli_phases_complete(struct phases *phases) {
     phases->rises = true;
     for (unsigned j = 0; j < phases->count; j++) {
         phases->leave[j] = 1;
@@ -39,31 +39,31 @@ static void phases_of_erlang(unsigned count, struct phases *phases) {
     }
 }
 
-bool bal_phases_of(const struct bal_dist *size, struct phases *phases) {
+bool bli_phases_of(const struct bli_dist *size, struct phases *phases) {
     memset(phases, 0, sizeof *phases);
     switch (size->kind) {
-    case BAL_DIST_EXP:
+    case BLI_DIST_EXP:
         phases_of_erlang(1, phases);
         break;
-    case BAL_DIST_ERLANG:
+    case BLI_DIST_ERLANG:
         if (size->phases > PHASES_MAX)
             return false;
         phases_of_erlang(size->phases, phases);
         break;
-    case BAL_DIST_HYPER:
-    case BAL_DIST_PHASE:
+    case BLI_DIST_HYPER:
+    case BLI_DIST_PHASE:
         phases->count = size->phases;
         for (unsigned j = 0; j < size->phases; j++) {
             phases->start[j] = size->start[j];
             phases->rate[j] = size->rate[j] * size->mean;
-            for (unsigned k = 0; k < size->phases && size->kind == BAL_DIST_PHASE; k++)
+            for (unsigned k = 0; k < size->phases && size->kind == BLI_DIST_PHASE; k++)
                 phases->jump[j][k] = size->jump[j][k];
         }
         break;
     default:
         return false;
     }
-    bal_phases_complete(phases);
+    bli_phases_complete(phases);
     return true;
 }
 
@@ -79,7 +79,7 @@ static void substitute(const struct phases *p, double a, const double *y, double
     }
 }
 
-void bal_phases_solve(const struct phases *p, double a, const double *y, double *x) {
+void bli_phases_solve(const struct phases *p, double a, const double *y, double *x) {
     double m[PHASES_MAX][PHASES_MAX]; /* row j: the equation of column j */
     const unsigned n = p->count;
     if (p->rises) {
@@ -112,11 +112,11 @@ static double sum_of(const double *x, size_t n) {
     return sum;
 }
 
-double bal_phases_moment(const struct phases *phases, int k) {
+double bli_phases_moment(const struct phases *phases, int k) {
     double x[PHASES_MAX], y[PHASES_MAX] = {0}, factor = 1;
     memcpy(x, phases->start, sizeof x);
     for (int i = 1; i <= k; i++) {
-        bal_phases_solve(phases, 0, x, y);
+        bli_phases_solve(phases, 0, x, y);
         memcpy(x, y, sizeof x);
         factor *= i;
     }
@@ -149,14 +149,14 @@ static void step(const struct phases *p, double fastest, size_t services, double
 }
 
 /* P(R > t) is the sum of P(not done after k steps) P(N_t = k), N_t Poisson. */
-bool bal_phases_quantiles(const struct phases *p, size_t services, double *state, double time[4]) {
+bool bli_phases_quantiles(const struct phases *p, size_t services, double *state, double time[4]) {
     static const double quantiles[4] = {0.5, 0.9, 0.99, 0.999};
     double fastest = 0, left = 1;
     for (unsigned j = 0; j < p->count; j++)
         fastest = fmax(fastest, p->rate[j]);
     struct found found = {malloc(STEPS_MAX * sizeof(double)), 0};
     if (!found.value)
-        bal_memory_lose();
+        bli_memory_lose();
     for (double work = 0; found.value && left > rest && found.n < STEPS_MAX && work < work_most;) {
         left = sum_of(state, services * p->count);
         found.value[found.n++] = left;
@@ -167,7 +167,7 @@ bool bal_phases_quantiles(const struct phases *p, size_t services, double *state
     }
     const bool known = found.value && left <= rest;
     for (int i = 0; i < 4; i++)
-        time[i] = known ? bal_found_quantile(&found, 0, quantiles[i]) / fastest : NAN;
+        time[i] = known ? bli_found_quantile(&found, 0, quantiles[i]) / fastest : NAN;
     free(found.value);
     return known;
 }

@@ -20,23 +20,23 @@ struct phases {
 };
 
 /* exp, erlang, hyper and phase, scaled to mean 1; false: another law, or too many phases. */
-bool bal_phases_of(const struct bal_dist *size, struct phases *phases);
+bool bli_phases_of(const struct bli_dist *size, struct phases *phases);
 
 /* Mixtures of Erlang laws that come close to another law of finite variance, scaled to mean 1: `finer` has
  * more of them. False: none is known for such a law. Up to some 10 ms. */
-bool bal_phases_fit(const struct bal_dist *size, bool finer, struct phases *phases);
+bool bli_phases_fit(const struct bli_dist *size, bool finer, struct phases *phases);
 
 /* Sets what follows from count, start, rate and jump. */
-void bal_phases_complete(struct phases *phases);
+void bli_phases_complete(struct phases *phases);
 
-double bal_phases_moment(const struct phases *phases, int k); /* k >= 1 */
+double bli_phases_moment(const struct phases *phases, int k); /* k >= 1 */
 
 /* Solves x (a - T) = y, T the matrix of phases: the generator without what ends. */
-void bal_phases_solve(const struct phases *phases, double a, const double *y, double *x);
+void bli_phases_solve(const struct phases *phases, double a, const double *y, double *x);
 
 /* The 50, 90, 99 and 99.9 % quantiles of the time until all services have ended. state[c count + j] is the
  * probability that one of them is in phase j and c < services more follow; it is changed. False, and NaN:
  * that would take too long, or there is no memory. */
-bool bal_phases_quantiles(const struct phases *phases, size_t services, double *state, double time[4]);
+bool bli_phases_quantiles(const struct phases *phases, size_t services, double *state, double time[4]);
 
 #endif

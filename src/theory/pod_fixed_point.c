@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-size_t bal_pod_tail(const struct bal_pod *pod, double *v, size_t size) {
+size_t bli_pod_tail(const struct bli_pod *pod, double *v, size_t size) {
     if (!pod_in_range(pod) || pod->lambda >= 1.0)
         return 0;
     const double log_least = log(1e-15);
@@ -28,7 +28,7 @@ size_t bal_pod_tail(const struct bal_pod *pod, double *v, size_t size) {
     return n;
 }
 
-double bal_pod_waiting(const struct bal_pod *pod, unsigned d) {
+double bli_pod_waiting(const struct bli_pod *pod, unsigned d) {
     if (!pod_in_range(pod) || d == 0)
         return NAN;
     if (pod->lambda >= 1.0)
@@ -51,12 +51,12 @@ double bal_pod_waiting(const struct bal_pod *pod, unsigned d) {
     return NAN;
 }
 
-double bal_pod_response(const struct bal_pod *pod, unsigned d) {
-    return 1.0 + bal_pod_waiting(pod, d);
+double bli_pod_response(const struct bli_pod *pod, unsigned d) {
+    return 1.0 + bli_pod_waiting(pod, d);
 }
 
 /* v_k^d is the probability that a job finds at least k others; down to 1e-17. */
-static bool found_init(struct found *found, const struct bal_pod *pod, unsigned d) {
+static bool found_init(struct found *found, const struct bli_pod *pod, unsigned d) {
     const double log_least = log(1e-17);
     struct pod_levels levels;
     size_t n = 0;
@@ -67,7 +67,7 @@ static bool found_init(struct found *found, const struct bal_pod *pod, unsigned 
     found->n = n;
     found->value = malloc(n * sizeof *found->value);
     if (!found->value) {
-        bal_memory_lose();
+        bli_memory_lose();
         return false;
     }
     pod_levels_init(&levels, pod);
@@ -78,12 +78,12 @@ static bool found_init(struct found *found, const struct bal_pod *pod, unsigned 
 
 /* Where every job probes one server the queues are M/M/1 and found[k] = rho^k, rho = lambda^d, a list
  * without end as lambda tends to 1; its sum is P(. > t) = rho^first exp(-(1 - rho) t). */
-static bool only_one_probe(const struct bal_pod *pod) {
+static bool only_one_probe(const struct bli_pod *pod) {
     return (pod->d1 == 1 || pod->p == 1.0) && (pod->d2 == 1 || pod->p == 0.0);
 }
 
 /* P(R > t) with first = 0, P(W > t) with first = 1; t >= 0. */
-static double tail_at(const struct bal_pod *pod, unsigned d, size_t first, double t) {
+static double tail_at(const struct bli_pod *pod, unsigned d, size_t first, double t) {
     if (!pod_in_range(pod) || d == 0 || isnan(t))
         return NAN;
     if (pod->lambda >= 1.0)
@@ -93,12 +93,12 @@ static double tail_at(const struct bal_pod *pod, unsigned d, size_t first, doubl
     struct found found;
     if (!found_init(&found, pod, d))
         return NAN;
-    const double tail = bal_found_tail(&found, first, t);
+    const double tail = bli_found_tail(&found, first, t);
     free(found.value);
     return tail;
 }
 
-static double quantile_at(const struct bal_pod *pod, unsigned d, size_t first, double q) {
+static double quantile_at(const struct bli_pod *pod, unsigned d, size_t first, double q) {
     if (!pod_in_range(pod) || d == 0 || !(q >= 0.0 && q < 1.0))
         return NAN;
     if (pod->lambda >= 1.0)
@@ -111,23 +111,23 @@ static double quantile_at(const struct bal_pod *pod, unsigned d, size_t first, d
     struct found found;
     if (!found_init(&found, pod, d))
         return NAN;
-    const double quantile = bal_found_quantile(&found, first, q);
+    const double quantile = bli_found_quantile(&found, first, q);
     free(found.value);
     return quantile;
 }
 
-double bal_pod_response_tail(const struct bal_pod *pod, unsigned d, double t) {
+double bli_pod_response_tail(const struct bli_pod *pod, unsigned d, double t) {
     return t < 0.0 ? 1.0 : tail_at(pod, d, 0, t);
 }
 
-double bal_pod_waiting_tail(const struct bal_pod *pod, unsigned d, double t) {
+double bli_pod_waiting_tail(const struct bli_pod *pod, unsigned d, double t) {
     return t < 0.0 ? 1.0 : tail_at(pod, d, 1, t);
 }
 
-double bal_pod_response_quantile(const struct bal_pod *pod, unsigned d, double q) {
+double bli_pod_response_quantile(const struct bli_pod *pod, unsigned d, double q) {
     return quantile_at(pod, d, 0, q);
 }
 
-double bal_pod_waiting_quantile(const struct bal_pod *pod, unsigned d, double q) {
+double bli_pod_waiting_quantile(const struct bli_pod *pod, unsigned d, double q) {
     return quantile_at(pod, d, 1, q);
 }

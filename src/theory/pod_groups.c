@@ -25,7 +25,7 @@ static double divided_power(double a, double b, unsigned d) {
     return sum;
 }
 
-/* A step of Euler's method; returns the largest change. x: as for bal_expansion_pod_model. */
+/* A step of Euler's method; returns the largest change. x: as for bli_expansion_pod_model. */
 static double step(const struct expansion_pod *pod, double h, double *x) {
     double largest = 0, above[EXPANSION_GROUPS], upper = 1;
     for (unsigned g = 0; g < pod->groups; g++)
@@ -83,16 +83,16 @@ static double sum_of(const double *value, size_t n) {
     return sum;
 }
 
-bool bal_pod_groups_solve(struct expansion_pod *pod, struct pod_groups *answer) {
+bool bli_pod_groups_solve(struct expansion_pod *pod, struct pod_groups *answer) {
     double x[EXPANSION_LEVELS] = {0}, tail[EXPANSION_LEVELS] = {0};
     pod->levels = EXPANSION_LEVELS / pod->groups;
     if (!settle(pod, x) || !cut(pod, x))
         return false;
     const size_t n = pod->groups * pod->levels;
     const unsigned order = n <= LEVELS_SECOND ? 2 : 1;
-    const struct expansion_model model = bal_expansion_pod_model(pod);
+    const struct expansion_model model = bli_expansion_pod_model(pod);
     struct expansion jobs;
-    const bool solved = bal_expansion_init(&jobs, &model, x, order);
+    const bool solved = bli_expansion_init(&jobs, &model, x, order);
     if (solved) {
         for (size_t i = 0; i < n; i++)
             tail[i % pod->levels] += jobs.x[i];
@@ -104,6 +104,6 @@ bool bal_pod_groups_solve(struct expansion_pod *pod, struct pod_groups *answer) 
         answer->tail[0] = 1;
         memcpy(answer->tail + 1, tail, pod->levels * sizeof *tail);
     }
-    bal_expansion_fini(&jobs);
+    bli_expansion_fini(&jobs);
     return solved;
 }

@@ -17,6 +17,6 @@ struct pod_groups {
 
 /* All fields of *pod but levels are given; p is 0. Below the critical load. False: no solution within the
  * levels that there may be, or no memory. About a tenth of a second at most. */
-bool bal_pod_groups_solve(struct expansion_pod *pod, struct pod_groups *answer);
+bool bli_pod_groups_solve(struct expansion_pod *pod, struct pod_groups *answer);
 
 #endif

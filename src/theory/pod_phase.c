@@ -60,7 +60,7 @@ static double excess_of(const struct phases *p, double lambda, unsigned d, const
     double right[PHASES_MAX];
     for (unsigned j = 0; j < p->count; j++)
         right[j] = arrivals * before->q[j] + begin * p->start[j];
-    bal_phases_solve(p, arrivals, right, level->q);
+    bli_phases_solve(p, arrivals, right, level->q);
     level->s = sum_of(level->q, p->count);
     return level->s - s;
 }
@@ -98,24 +98,24 @@ static void find_quantiles(const struct phases *p, unsigned d, const struct phas
     for (int i = 0; i < 4; i++)
         answer->response_quantile[i] = NAN;
     if (!state) {
-        bal_memory_lose();
+        bli_memory_lose();
         return;
     }
     set_found(p, d, level, levels, state);
-    bal_phases_quantiles(p, levels, state, answer->response_quantile);
+    bli_phases_quantiles(p, levels, state, answer->response_quantile);
     free(state);
 }
 
-bool bal_pod_phase_solve(const struct phases *phases, double lambda, unsigned d, struct pod_phase *answer) {
+bool bli_pod_phase_solve(const struct phases *phases, double lambda, unsigned d, struct pod_phase *answer) {
     struct phase_level *level = calloc(POD_PHASE_LEVELS + 1, sizeof *level);
     if (!level) {
-        bal_memory_lose();
+        bli_memory_lose();
         return false;
     }
     double right[PHASES_MAX] = {0};
     for (unsigned j = 0; j < phases->count; j++)
         right[j] = lambda * phases->start[j];
-    bal_phases_solve(phases, 0, right, level[1].q);
+    bli_phases_solve(phases, 0, right, level[1].q);
     level[0].s = 1;
     level[1].s = sum_of(level[1].q, phases->count);
     size_t levels = 2;

@@ -16,6 +16,6 @@ struct pod_phase {
 
 /* Mean size 1, 0 < lambda < 1, d >= 1. False: more than POD_PHASE_LEVELS levels would be needed, or there is
  * no memory. Some milliseconds without the quantiles, and less than a tenth of a second with them. */
-bool bal_pod_phase_solve(const struct phases *phases, double lambda, unsigned d, struct pod_phase *answer);
+bool bli_pod_phase_solve(const struct phases *phases, double lambda, unsigned d, struct pod_phase *answer);
 
 #endif

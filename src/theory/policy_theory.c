@@ -8,18 +8,18 @@
 #include <string.h>
 
 /* Each file has an array of rows whose last one has no name. */
-#define BAL_THEORY(name) extern const struct bal_policy_theory bal_theory_##name[];
+#define BLI_THEORY(name) extern const struct bli_policy_theory bli_theory_##name[];
 #include "theory/list.def"
-#undef BAL_THEORY
-#define BAL_THEORY(name) bal_theory_##name,
-static const struct bal_policy_theory *const files[] = {
+#undef BLI_THEORY
+#define BLI_THEORY(name) bli_theory_##name,
+static const struct bli_policy_theory *const files[] = {
 #include "theory/list.def"
 };
-#undef BAL_THEORY
+#undef BLI_THEORY
 
-const struct bal_policy_theory *bal_policy_theory_at(size_t i) {
+const struct bli_policy_theory *bli_policy_theory_at(size_t i) {
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
-        for (const struct bal_policy_theory *row = files[f]; row->policy; row++)
+        for (const struct bli_policy_theory *row = files[f]; row->policy; row++)
             if (i-- == 0)
                 return row;
     return NULL;
@@ -28,16 +28,16 @@ const struct bal_policy_theory *bal_policy_theory_at(size_t i) {
 /* Where all weights are the same, policies that look at them are others under another name. And a dispatcher
  * that is alone and next to the servers has sent all jobs that are there: then own is jsq, or pod without
  * replacement, and so is lsq when every completion is reported. */
-static const char *name_of(const struct bal_model *model, const struct bal_policy_spec *policy) {
+static const char *name_of(const struct bli_model *model, const struct bal_policy_spec *policy) {
     const char *name = policy->policy->name;
-    const bool weighted = bal_model_is_weighted(model);
+    const bool weighted = bli_model_is_weighted(model);
     if (!weighted && strcmp(name, "weighted-random") == 0)
         return "random";
     if (!weighted && strcmp(name, "weighted-round-robin") == 0)
         return "round-robin";
     if (!weighted && (strcmp(name, "sed") == 0 || strcmp(name, "fastest-idle") == 0))
         name = "least-conn";
-    if (!bal_network_is_plain(&model->network))
+    if (!bli_network_is_plain(&model->network))
         return name;
     if (!weighted && strcmp(name, "least-conn") == 0)
         return isnan(bal_policy_value(policy, "d")) ? "jsq" : "pod";
@@ -46,24 +46,24 @@ static const char *name_of(const struct bal_model *model, const struct bal_polic
     return name;
 }
 
-const struct bal_policy_theory *bal_policy_theory(const struct bal_model *model,
+const struct bli_policy_theory *bli_policy_theory(const struct bli_model *model,
                                                   const struct bal_policy_spec *policy) {
-    static const struct bal_policy_theory nothing;
-    const struct bal_policy_theory *row;
+    static const struct bli_policy_theory nothing;
+    const struct bli_policy_theory *row;
     const char *name = name_of(model, policy);
-    for (size_t i = 0; (row = bal_policy_theory_at(i)); i++)
+    for (size_t i = 0; (row = bli_policy_theory_at(i)); i++)
         if (strcmp(row->policy, name) == 0)
-            return row->else_uniform && !bal_else_is_uniform(policy) ? &nothing : row;
+            return row->else_uniform && !bli_else_is_uniform(policy) ? &nothing : row;
     return &nothing;
 }
 
-const struct bal_policy_spec *bal_theory_equivalent_policy(const struct bal_model *model,
+const struct bal_policy_spec *bli_theory_equivalent_policy(const struct bli_model *model,
                                                            const struct bal_policy_spec *policy,
                                                            struct bal_policy_spec *any) {
     const struct bal_policy *p = policy->policy;
-    const bool alone = bal_servers_count(&model->servers) == 1 && model->clock == BAL_CLOCK_CONTINUOUS &&
-                       !model->classes && bal_network_is_plain(&model->network) &&
-                       bal_policy_value(policy, "else") != BAL_ELSE_HOLD;
+    const bool alone = bli_servers_count(&model->servers) == 1 && model->clock == BLI_CLOCK_CONTINUOUS &&
+                       !model->classes && bli_network_is_plain(&model->network) &&
+                       bal_policy_value(policy, "else") != BLI_ELSE_HOLD;
     const struct bal_policy_context setting = {1, model->load};
     if (!alone || !p->route || p->power || p->flags & (BAL_NEEDS_WORK | BAL_TAKES_RANKS) ||
         bal_policy_check(policy, &setting, NULL, NULL) || bal_policy_parse("random", any, NULL))
@@ -71,7 +71,7 @@ const struct bal_policy_spec *bal_theory_equivalent_policy(const struct bal_mode
     return any;
 }
 
-bool bal_else_is_uniform(const struct bal_policy_spec *policy) {
+bool bli_else_is_uniform(const struct bal_policy_spec *policy) {
     const double otherwise = bal_policy_value(policy, "else");
     return isnan(otherwise) || otherwise == 0;
 }

@@ -16,7 +16,7 @@
  *     T_L = A + p sum over i of (v_i^d2 - u_i^d2)/(1-p).
  * The differences are taken from g_i = log(v_i/u_i) = d2 g_{i-1} + log(1 + (1-p)/p v_{i-1}^(d1-d2)), g_0 =
  * 0, so that no digits are lost as p tends to 1. Here 0 < p < 1. */
-static double ssp_low_excess(const struct bal_pod *pod) {
+static double ssp_low_excess(const struct bli_pod *pod) {
     const double d1 = pod->d1, d2 = pod->d2;
     const double odds = (1.0 - pod->p) / pod->p;
     struct pod_levels levels;
@@ -36,7 +36,7 @@ static double ssp_low_excess(const struct bal_pod *pod) {
 
 /* The same sum in the limit p = 1, where v_i^d2 g_i/(1-p) tends to h_i. Its terms d2 h_i rise and fall
  * once. */
-static double ssp_low_excess_limit(const struct bal_pod *pod) {
+static double ssp_low_excess_limit(const struct bli_pod *pod) {
     const double d1 = pod->d1, d2 = pod->d2;
     struct pod_levels levels;
     pod_levels_init(&levels, pod);
@@ -54,8 +54,8 @@ static double ssp_low_excess_limit(const struct bal_pod *pod) {
     return NAN;
 }
 
-static double ssp_low(const struct bal_pod *pod) {
-    const double joined = bal_pod_response(pod, pod->d1);
+static double ssp_low(const struct bli_pod *pod) {
+    const double joined = bli_pod_response(pod, pod->d1);
     if (pod->p == 0.0 || pod->lambda == 0.0)
         return joined;
     return joined + pod->p * (pod->p == 1.0 ? ssp_low_excess_limit(pod) : ssp_low_excess(pod));
@@ -88,7 +88,7 @@ struct sep {
 
 /* 0 < lambda < 1, d >= 2 */
 static void sep_init(struct sep *sep, double lambda, double p, unsigned d) {
-    const struct bal_pod pod = bal_pod_plain(lambda, d);
+    const struct bli_pod pod = bli_pod_plain(lambda, d);
     struct pod_levels levels;
     pod_levels_init(&levels, &pod);
     sep->p = p;
@@ -152,7 +152,7 @@ static double sep_low(const struct sep *sep) {
     return 0.5 * (low + high);
 }
 
-double bal_sep_low_bound(double lambda, double p, unsigned d) {
+double bli_sep_low_bound(double lambda, double p, unsigned d) {
     if (!(lambda >= 0.0) || !(p >= 0.0 && p <= 1.0) || d == 0)
         return NAN;
     if (lambda >= 1.0)
@@ -167,9 +167,9 @@ double bal_sep_low_bound(double lambda, double p, unsigned d) {
 }
 
 /* What the paper has for j = levels: a_i as if no high job came to a queue longer than that. */
-double bal_sep_low_cut(double lambda, double p, unsigned d, unsigned levels) {
+double bli_sep_low_cut(double lambda, double p, unsigned d, unsigned levels) {
     if (!(lambda > 0.0 && lambda < 1.0) || d < 2)
-        return bal_sep_low_bound(lambda, p, d);
+        return bli_sep_low_bound(lambda, p, d);
     struct sep sep;
     sep_init(&sep, lambda, p, d);
     for (int i = sep.top; i >= 1; i--)
@@ -180,7 +180,7 @@ double bal_sep_low_cut(double lambda, double p, unsigned d, unsigned levels) {
 
 static double sep_low_exact(double lambda, double p, unsigned d) {
     if (lambda == 0.0 || d == 1)
-        return bal_sep_low_bound(lambda, p, d);
+        return bli_sep_low_bound(lambda, p, d);
     struct sep sep;
     sep_init(&sep, lambda, p, d);
     return sep_low(&sep);
@@ -189,20 +189,20 @@ static double sep_low_exact(double lambda, double p, unsigned d) {
 /* ---- all three -------------------------------------------------------------------------------------------
  * */
 
-static void solve_scp(const struct bal_pod *pod, struct bal_priority_result *result) {
-    result->low = bal_pod_response(pod, pod->d1);
-    result->high = bal_pod_response(pod, pod->d2);
+static void solve_scp(const struct bli_pod *pod, struct bli_priority_result *result) {
+    result->low = bli_pod_response(pod, pod->d1);
+    result->high = bli_pod_response(pod, pod->d2);
     result->all = (1.0 - pod->p) * result->low + pod->p * result->high;
 }
 
-static void solve_ssp(const struct bal_pod *pod, struct bal_priority_result *result) {
-    const struct bal_pod high = bal_pod_plain(pod->p * pod->lambda, pod->d2);
-    result->high = bal_pod_response(&high, pod->d2);
+static void solve_ssp(const struct bli_pod *pod, struct bli_priority_result *result) {
+    const struct bli_pod high = bli_pod_plain(pod->p * pod->lambda, pod->d2);
+    result->high = bli_pod_response(&high, pod->d2);
     result->low = pod->lambda >= 1.0 ? (double)INFINITY : ssp_low(pod);
-    result->all = (1.0 - pod->p) * bal_pod_response(pod, pod->d1) + pod->p * bal_pod_response(pod, pod->d2);
+    result->all = (1.0 - pod->p) * bli_pod_response(pod, pod->d1) + pod->p * bli_pod_response(pod, pod->d2);
 }
 
-static void solve_sep(const struct bal_pod *pod, struct bal_priority_result *result) {
+static void solve_sep(const struct bli_pod *pod, struct bli_priority_result *result) {
     result->all = result->pod;
     if (pod->lambda >= 1.0) {
         result->low = INFINITY;
@@ -217,22 +217,22 @@ static void solve_sep(const struct bal_pod *pod, struct bal_priority_result *res
         result->high = (result->all - (1.0 - pod->p) * result->low) / pod->p;
 }
 
-struct bal_priority_result bal_priority_solve(const struct bal_priority *priority) {
-    struct bal_priority_result result = {NAN, NAN, NAN, NAN, NAN, NAN};
-    const struct bal_pod pod = {priority->lambda, priority->p, priority->d1,
-                                priority->policy == BAL_PRIORITY_SEP ? priority->d1 : priority->d2};
+struct bli_priority_result bli_priority_solve(const struct bli_priority *priority) {
+    struct bli_priority_result result = {NAN, NAN, NAN, NAN, NAN, NAN};
+    const struct bli_pod pod = {priority->lambda, priority->p, priority->d1,
+                                priority->policy == BLI_PRIORITY_SEP ? priority->d1 : priority->d2};
     if (!pod_in_range(&pod))
         return result;
-    const struct bal_pod plain = bal_pod_plain(pod.lambda, pod.d1);
-    result.pod = bal_pod_response(&plain, plain.d1);
+    const struct bli_pod plain = bli_pod_plain(pod.lambda, pod.d1);
+    result.pod = bli_pod_response(&plain, plain.d1);
     switch (priority->policy) {
-    case BAL_PRIORITY_SCP:
+    case BLI_PRIORITY_SCP:
         solve_scp(&pod, &result);
         break;
-    case BAL_PRIORITY_SEP:
+    case BLI_PRIORITY_SEP:
         solve_sep(&pod, &result);
         break;
-    case BAL_PRIORITY_SSP:
+    case BLI_PRIORITY_SSP:
         solve_ssp(&pod, &result);
         break;
     }
@@ -243,14 +243,14 @@ struct bal_priority_result bal_priority_solve(const struct bal_priority *priorit
     return result;
 }
 
-static bool share_is_good(const struct bal_priority *priority, double p, double gain, double loss) {
-    struct bal_priority with = *priority;
+static bool share_is_good(const struct bli_priority *priority, double p, double gain, double loss) {
+    struct bli_priority with = *priority;
     with.p = p;
-    const struct bal_priority_result result = bal_priority_solve(&with);
+    const struct bli_priority_result result = bli_priority_solve(&with);
     return result.gain >= gain && result.loss <= loss;
 }
 
-double bal_priority_share(const struct bal_priority *priority, double gain, double loss) {
+double bli_priority_share(const struct bli_priority *priority, double gain, double loss) {
     enum { STEPS = 1000 };
     const double least = 1e-6;
     double good = NAN, bad = 1.0;

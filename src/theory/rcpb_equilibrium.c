@@ -13,21 +13,21 @@
 #include <math.h>
 #include <stdbool.h>
 
-static bool in_range(const struct bal_rcpb *rcpb) {
+static bool in_range(const struct bli_rcpb *rcpb) {
     if (!(rcpb->lambda >= 0.0))
         return false;
     switch (rcpb->variant) {
-    case BAL_RCPB_CONSTRAINED:
+    case BLI_RCPB_CONSTRAINED:
         return rcpb->mu >= 0.0 && rcpb->c >= 1;
-    case BAL_RCPB_HIGH_MEMORY:
+    case BLI_RCPB_HIGH_MEMORY:
         return rcpb->mu >= 0.0;
-    case BAL_RCPB_HIGH_MESSAGE:
+    case BLI_RCPB_HIGH_MESSAGE:
         return true;
     }
     return false;
 }
 
-double bal_rcpb_geometric_sum(double x, double n) {
+double bli_rcpb_geometric_sum(double x, double n) {
     if (isinf(x))
         return n > 1.0 ? x : 1.0;
     if (x <= 0.0)
@@ -35,7 +35,7 @@ double bal_rcpb_geometric_sum(double x, double n) {
     return x == 1.0 ? n : expm1(n * log(x)) / (x - 1.0);
 }
 
-double bal_rcpb_mu(double lambda, double mup) {
+double bli_rcpb_mu(double lambda, double mup) {
     if (!(lambda >= 0.0) || !(mup >= 0.0))
         return NAN;
     return lambda >= 1.0 ? (double)INFINITY : mup * lambda / (1.0 - lambda);
@@ -43,45 +43,45 @@ double bal_rcpb_mu(double lambda, double mup) {
 
 /* Odds that a name is stored while a fraction s1 of the servers is busy: x + x^2 + .. + x^c; s1 < 1 in the
  * high message regime. */
-static double store_odds(const struct bal_rcpb *rcpb, double s1) {
-    if (rcpb->variant == BAL_RCPB_HIGH_MESSAGE)
+static double store_odds(const struct bli_rcpb *rcpb, double s1) {
+    if (rcpb->variant == BLI_RCPB_HIGH_MESSAGE)
         return INFINITY;
     const double names = rcpb->mu * (1.0 - s1);
     if (names == 0.0)
         return 0.0;
     const double x = names / rcpb->lambda;
-    if (rcpb->variant == BAL_RCPB_HIGH_MEMORY)
+    if (rcpb->variant == BLI_RCPB_HIGH_MEMORY)
         return x < 1.0 ? x / (1.0 - x) : (double)INFINITY;
-    return x * bal_rcpb_geometric_sum(x, (double)rcpb->c);
+    return x * bli_rcpb_geometric_sum(x, (double)rcpb->c);
 }
 
-double bal_rcpb_empty(const struct bal_rcpb *rcpb, double s1) {
+double bli_rcpb_empty(const struct bli_rcpb *rcpb, double s1) {
     if (!in_range(rcpb) || !(s1 >= 0.0 && s1 <= 1.0))
         return NAN;
-    if (rcpb->variant == BAL_RCPB_HIGH_MESSAGE && s1 == 1.0)
+    if (rcpb->variant == BLI_RCPB_HIGH_MESSAGE && s1 == 1.0)
         return NAN;
     return 1.0 / (1.0 + store_odds(rcpb, s1));
 }
 
-double bal_rcpb_tail(const struct bal_rcpb *rcpb, uint64_t i) {
+double bli_rcpb_tail(const struct bli_rcpb *rcpb, uint64_t i) {
     if (!in_range(rcpb))
         return NAN;
     if (i == 0 || rcpb->lambda >= 1.0)
         return 1.0;
-    return rcpb->lambda * pow(rcpb->lambda * bal_rcpb_empty(rcpb, rcpb->lambda), (double)(i - 1));
+    return rcpb->lambda * pow(rcpb->lambda * bli_rcpb_empty(rcpb, rcpb->lambda), (double)(i - 1));
 }
 
 /* A job finds at least k others with probability P0 s_k = (lambda P0)^k: geometric, as in M/M/1 at load rho
  * = lambda P0. The rate 1 - rho is put together from 1 - lambda and 1 - P0, either of which may be small. */
-struct bal_wait bal_rcpb_wait(const struct bal_rcpb *rcpb) {
+struct bli_wait bli_rcpb_wait(const struct bli_rcpb *rcpb) {
     if (!in_range(rcpb))
-        return (struct bal_wait){NAN, NAN};
+        return (struct bli_wait){NAN, NAN};
     const double lambda = rcpb->lambda;
     if (lambda >= 1.0)
-        return bal_wait_mm1(lambda);
+        return bli_wait_mm1(lambda);
     const double odds = store_odds(rcpb, lambda);
     const double stored = isinf(odds) ? 1.0 : odds / (1.0 + odds);
-    return (struct bal_wait){.probability = lambda / (1.0 + odds), .rate = 1.0 - lambda + lambda * stored};
+    return (struct bli_wait){.probability = lambda / (1.0 + odds), .rate = 1.0 - lambda + lambda * stored};
 }
 
 /* ---- reports that renew ---- */
@@ -89,8 +89,8 @@ struct bal_wait bal_rcpb_wait(const struct bal_rcpb *rcpb) {
 /* Of a server that is idle, in a unit of time. From each moment at which it becomes idle or reports until it
  * reports or gets a uniform job, at rate `theta`, it sends f = E[exp(-theta gap)] reports in a time of mean
  * (1 - f)/theta, whether reports are stored or not. */
-static double renewal_rate(const struct bal_dist *gap, double scale, double theta) {
-    const double late = bal_dist_outlasts(gap, theta * scale); /* 1 - f */
+static double renewal_rate(const struct bli_dist *gap, double scale, double theta) {
+    const double late = bli_dist_outlasts(gap, theta * scale); /* 1 - f */
     return theta * (1.0 - late) / late;
 }
 
@@ -98,18 +98,18 @@ static double renewal_rate(const struct bal_dist *gap, double scale, double thet
  * process. Its load x decides how often it is empty, that how often servers report, and this is x again. Not
  * so where all gaps are the same: reports that came so close that the store was full come as close again, a
  * gap later. */
-struct bal_rcpb_renewal bal_rcpb_renewal(const struct bal_rcpb *rcpb, const struct bal_dist *gap) {
-    const struct bal_rcpb_renewal unknown = {NAN, NAN};
+struct bli_rcpb_renewal bli_rcpb_renewal(const struct bli_rcpb *rcpb, const struct bli_dist *gap) {
+    const struct bli_rcpb_renewal unknown = {NAN, NAN};
     const double lambda = rcpb->lambda;
-    if (!in_range(rcpb) || rcpb->variant != BAL_RCPB_CONSTRAINED || !(lambda > 0.0 && lambda < 1.0) ||
-        !(rcpb->mu > 0.0) || gap->kind == BAL_DIST_DET || isnan(bal_dist_outlasts(gap, 1.0)))
+    if (!in_range(rcpb) || rcpb->variant != BLI_RCPB_CONSTRAINED || !(lambda > 0.0 && lambda < 1.0) ||
+        !(rcpb->mu > 0.0) || gap->kind == BLI_DIST_DET || isnan(bli_dist_outlasts(gap, 1.0)))
         return unknown;
     const double scale = 1.0 / (rcpb->mu * gap->mean);
     double below = 0x1p-80, above = 0x1p80;
-    struct bal_rcpb_renewal known = unknown;
+    struct bli_rcpb_renewal known = unknown;
     for (int step = 0; step < 200 && above > below * (1.0 + 1e-15); step++) {
         const double x = sqrt(below * above);
-        known.empty = 1.0 / bal_rcpb_geometric_sum(x, (double)rcpb->c + 1.0);
+        known.empty = 1.0 / bli_rcpb_geometric_sum(x, (double)rcpb->c + 1.0);
         known.reports = (1.0 - lambda) * renewal_rate(gap, scale, lambda * known.empty);
         *(known.reports > x * lambda ? &below : &above) = x;
     }
@@ -117,7 +117,7 @@ struct bal_rcpb_renewal bal_rcpb_renewal(const struct bal_rcpb *rcpb, const stru
 }
 
 /* Equation (5): lambda P0/(1 - lambda P0) <= P0/(1 - P0). */
-double bal_rcpb_bound(const struct bal_rcpb *rcpb) {
+double bli_rcpb_bound(const struct bli_rcpb *rcpb) {
     if (!in_range(rcpb))
         return NAN;
     if (rcpb->lambda >= 1.0)
@@ -125,15 +125,15 @@ double bal_rcpb_bound(const struct bal_rcpb *rcpb) {
     return 1.0 / store_odds(rcpb, rcpb->lambda);
 }
 
-double bal_rcpb_report_rate(const struct bal_rcpb *rcpb) {
+double bli_rcpb_report_rate(const struct bli_rcpb *rcpb) {
     if (!in_range(rcpb))
         return NAN;
     if (rcpb->lambda >= 1.0)
         return 0.0;
-    return rcpb->variant == BAL_RCPB_HIGH_MESSAGE ? (double)INFINITY : rcpb->mu * (1.0 - rcpb->lambda);
+    return rcpb->variant == BLI_RCPB_HIGH_MESSAGE ? (double)INFINITY : rcpb->mu * (1.0 - rcpb->lambda);
 }
 
-double bal_rcpb_memory_bits(uint64_t c, uint64_t servers) {
+double bli_rcpb_memory_bits(uint64_t c, uint64_t servers) {
     if (c == 0 || servers == 0)
         return NAN;
     unsigned bits = 0; /* ceil(log2 servers) */

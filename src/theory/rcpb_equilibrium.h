@@ -5,6 +5,6 @@
 
 /* 1 + x + .. + x^(n-1), n >= 1 a whole number, x >= 0 or a little below. The store of c names is empty with
  * probability 1 over this with n = c + 1. O(1). */
-double bal_rcpb_geometric_sum(double x, double n);
+double bli_rcpb_geometric_sum(double x, double n);
 
 #endif

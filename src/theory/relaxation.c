@@ -32,15 +32,15 @@ static double single_queue(double rho, double arrivals, double services) {
     return (arrivals + services) / (2.8 * slack * slack);
 }
 
-static double squared_variation(const struct bal_dist *dist) {
-    return fmax(bal_dist_moment(dist, 2) / (dist->mean * dist->mean) - 1, 0);
+static double squared_variation(const struct bli_dist *dist) {
+    return fmax(bli_dist_moment(dist, 2) / (dist->mean * dist->mean) - 1, 0);
 }
 
 /* The slowest to settle counts. */
-static double relaxation_apart(const struct bal_model *model, double arrivals, bool by_speed) {
-    const struct bal_servers *servers = &model->servers;
+static double relaxation_apart(const struct bli_model *model, double arrivals, bool by_speed) {
+    const struct bli_servers *servers = &model->servers;
     const double services = squared_variation(&model->size);
-    const double mean_speed = bal_servers_capacity(servers) / bal_servers_count(servers);
+    const double mean_speed = bli_servers_capacity(servers) / bli_servers_count(servers);
     double slowest = 0;
     for (unsigned g = 0; g < servers->groups; g++) {
         const double speed = servers->group[g].speed;
@@ -52,11 +52,11 @@ static double relaxation_apart(const struct bal_model *model, double arrivals, b
     return isfinite(slowest) ? slowest : NAN;
 }
 
-double bal_relaxation_apart(const struct bal_model *model, double arrivals) {
+double bli_relaxation_apart(const struct bli_model *model, double arrivals) {
     return relaxation_apart(model, arrivals, false);
 }
 
-double bal_relaxation_by_speed(const struct bal_model *model, double arrivals) {
+double bli_relaxation_by_speed(const struct bli_model *model, double arrivals) {
     return relaxation_apart(model, arrivals, true);
 }
 
@@ -73,9 +73,9 @@ static unsigned eigenvalues_below(const double *a, size_t n, double x) {
     return count;
 }
 
-double bal_pod_relaxation(const struct bal_pod *pod) {
+double bli_pod_relaxation(const struct bli_pod *pod) {
     double a[LEVELS + 1]; /* from level 0, where the fraction is always 1 */
-    const size_t levels = bal_pod_tail(pod, a, LEVELS + 1);
+    const size_t levels = bli_pod_tail(pod, a, LEVELS + 1);
     if (levels < 2 || levels > LEVELS || pod->d2 != pod->d1 || pod->d1 < 2)
         return NAN;
     for (size_t i = 1; i < levels; i++)
@@ -88,9 +88,9 @@ double bal_pod_relaxation(const struct bal_pod *pod) {
     return 1 / high;
 }
 
-double bal_relaxation_together(const struct bal_model *model) {
-    struct bal_uniform u;
-    if (!bal_uniform_of(model, &u) || u.lambda >= 1)
+double bli_relaxation_together(const struct bli_model *model) {
+    struct bli_uniform u;
+    if (!bli_uniform_of(model, &u) || u.lambda >= 1)
         return NAN;
     return single_queue(u.lambda, 1, squared_variation(&model->size)) * u.unit / u.servers;
 }
@@ -100,16 +100,16 @@ double bal_relaxation_together(const struct bal_model *model) {
 /* Squared coefficient of variation of what arrives at one of so many queues among which jobs are divided at
  * random: a renewal process that is thinned comes close to a Poisson process, and of the others of its batch
  * a job meets one in so many. NaN: not known. */
-static double arrivals_variation(const struct bal_model *model, double queues) {
-    const struct bal_arrivals *arrivals = &model->arrivals;
+static double arrivals_variation(const struct bli_model *model, double queues) {
+    const struct bli_arrivals *arrivals = &model->arrivals;
     const double together = model->tasks > 1 ? model->tasks - 1.0 : 0;
-    if (bal_arrivals_are_poisson(arrivals))
+    if (bli_arrivals_are_poisson(arrivals))
         return 1 + together / queues;
-    if (arrivals->kind == BAL_ARRIVALS_RENEWAL)
+    if (arrivals->kind == BLI_ARRIVALS_RENEWAL)
         return fmax(1 + (squared_variation(&arrivals->gap) - 1 + together) / queues, 0);
-    if (arrivals->kind == BAL_ARRIVALS_BATCH) {
-        const struct bal_batch *batch = &arrivals->batch;
-        return 1 + (bal_batch_variance(batch) / batch->mean + batch->mean - 1) / queues;
+    if (arrivals->kind == BLI_ARRIVALS_BATCH) {
+        const struct bli_batch *batch = &arrivals->batch;
+        return 1 + (bli_batch_variance(batch) / batch->mean + batch->mean - 1) / queues;
     }
     return NAN;
 }
@@ -121,52 +121,52 @@ static double diffusion(double waiting, double arrivals, double services) {
     return 1 + single_queue((sqrt(jobs * jobs + 4 * jobs) - jobs) / 2, arrivals, services);
 }
 
-static double slowest_unit(const struct bal_model *model) {
+static double slowest_unit(const struct bli_model *model) {
     double slowest = INFINITY;
     for (unsigned g = 0; g < model->servers.groups; g++)
         slowest = fmin(slowest, model->servers.group[g].speed);
-    return model->size.mean / slowest / bal_model_server_rate(model);
+    return model->size.mean / slowest / bli_model_server_rate(model);
 }
 
 /* Of servers whose speed depends on the jobs in service: as long as a job takes among as many as there can
  * be, and what a queue of that load and rate takes. Their load is higher than the model's if they become
  * slower under many jobs than they are at best. */
-static struct bal_slowest relaxation_by_jobs(const struct bal_model *model, double apart, double services) {
-    const uint32_t last = bal_speeds_last(&model->speeds);
+static struct bli_slowest relaxation_by_jobs(const struct bli_model *model, double apart, double services) {
+    const uint32_t last = bli_speeds_last(&model->speeds);
     const uint32_t full = model->slots < last ? model->slots : last;
-    const double best = bal_model_server_rate(model), slowed = bal_speeds_rate(&model->speeds, full);
+    const double best = bli_model_server_rate(model), slowed = bli_speeds_rate(&model->speeds, full);
     /* Servers that could not recover from many jobs at this load must not get there. */
     const double rate = model->load * best < slowed ? slowed : best;
     const double unit = slowest_unit(model) * best;
     const double all =
         unit * (full / slowed + single_queue(model->load * best / rate, apart, services) / rate);
-    return (struct bal_slowest){all, all / bal_servers_count(&model->servers)};
+    return (struct bli_slowest){all, all / bli_servers_count(&model->servers)};
 }
 
-struct bal_slowest bal_slowest_relaxation(const struct bal_model *model, double waiting) {
-    const struct bal_slowest unknown = {NAN, NAN};
-    const double servers = bal_servers_count(&model->servers), load = model->load;
+struct bli_slowest bli_slowest_relaxation(const struct bli_model *model, double waiting) {
+    const struct bli_slowest unknown = {NAN, NAN};
+    const double servers = bli_servers_count(&model->servers), load = model->load;
     const double services = squared_variation(&model->size), unit = slowest_unit(model);
     const double apart = arrivals_variation(model, servers), together = arrivals_variation(model, 1);
-    if (!bal_model_is_steady(model) || model->clock != BAL_CLOCK_CONTINUOUS || model->buffer > 0 ||
-        model->curve.kind != BAL_CURVE_CONSTANT || !(load < 1) || !isfinite(services) || isnan(apart))
+    if (!bli_model_is_steady(model) || model->clock != BLI_CLOCK_CONTINUOUS || model->buffer > 0 ||
+        model->curve.kind != BLI_CURVE_CONSTANT || !(load < 1) || !isfinite(services) || isnan(apart))
         return unknown;
-    if (bal_speeds_given(&model->speeds))
+    if (bli_speeds_given(&model->speeds))
         return relaxation_by_jobs(model, apart, services);
-    const struct bal_slowest slowest = {single_queue(load, apart, services) * unit,
+    const struct bli_slowest slowest = {single_queue(load, apart, services) * unit,
                                         single_queue(load, together, services) * unit / servers};
     const double seen = diffusion(waiting, apart, services) * unit + slowest.together;
-    return (struct bal_slowest){fmin(slowest.all, isnan(seen) ? INFINITY : seen), slowest.together};
+    return (struct bli_slowest){fmin(slowest.all, isnan(seen) ? INFINITY : seen), slowest.together};
 }
 
-double bal_theory_relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
+double bli_theory_relaxation(const struct bli_model *model, const struct bal_policy_spec *policy) {
     struct bal_policy_spec any;
-    policy = bal_theory_equivalent_policy(model, policy, &any);
-    const struct bal_policy_theory *about = bal_policy_theory(model, policy);
-    if (!about->relaxation || !bal_model_is_steady(model) || model->clock != BAL_CLOCK_CONTINUOUS ||
+    policy = bli_theory_equivalent_policy(model, policy, &any);
+    const struct bli_policy_theory *about = bli_policy_theory(model, policy);
+    if (!about->relaxation || !bli_model_is_steady(model) || model->clock != BLI_CLOCK_CONTINUOUS ||
         model->tasks > 1 || model->buffer > 0 || model->slots > 1 ||
-        model->curve.kind != BAL_CURVE_CONSTANT || model->steal.kind != BAL_STEAL_NONE ||
-        !bal_arrivals_are_poisson(&model->arrivals) || !bal_network_is_plain(&model->network))
+        model->curve.kind != BLI_CURVE_CONSTANT || model->steal.kind != BAL_STEAL_NONE ||
+        !bli_arrivals_are_poisson(&model->arrivals) || !bli_network_is_plain(&model->network))
         return NAN;
     return about->relaxation(model, policy);
 }

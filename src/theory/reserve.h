@@ -11,22 +11,22 @@
 #include <stdbool.h>
 #include <sunmatrix/sunmatrix_sparse.h>
 
-enum { BAL_RESERVE_VECTORS = 18, BAL_RESERVE_MATRICES = 1 };
+enum { BLI_RESERVE_VECTORS = 18, BLI_RESERVE_MATRICES = 1 };
 
-struct bal_reserve {
+struct bli_reserve {
     N_Vector y; /* the first vector and the matrix, to be handed to CVODE; it clones these */
     SUNMatrix matrix;
     size_t vectors, matrices; /* handed out */
-    N_Vector vector[BAL_RESERVE_VECTORS];
-    SUNMatrix clone[BAL_RESERVE_MATRICES];
+    N_Vector vector[BLI_RESERVE_VECTORS];
+    SUNMatrix clone[BLI_RESERVE_MATRICES];
 };
 
 /* Vectors of n numbers, and square matrices with capacity for so many entries; false without memory. To be
  * ended with fini in any case, when nothing uses them any more. */
-bool bal_reserve_init(struct bal_reserve *reserve, sunindextype n, sunindextype entries, SUNContext context);
-void bal_reserve_fini(struct bal_reserve *reserve);
+bool bli_reserve_init(struct bli_reserve *reserve, sunindextype n, sunindextype entries, SUNContext context);
+void bli_reserve_fini(struct bli_reserve *reserve);
 
 /* From now on clones on this thread come from the reserve; to be called before CVODE is. */
-void bal_reserve_use(struct bal_reserve *reserve);
+void bli_reserve_use(struct bli_reserve *reserve);
 
 #endif

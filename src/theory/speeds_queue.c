@@ -35,32 +35,32 @@ static void add_geometric(struct queue_sums *sums, double weight, double k, doub
     sums->no_slot += mass;
 }
 
-struct bal_prediction bal_theory_speeds_queue(const struct bal_speeds *speeds, uint32_t slots,
+struct bli_prediction bli_theory_speeds_queue(const struct bli_speeds *speeds, uint32_t slots,
                                               double arrivals, double mean, bool exponential) {
-    struct bal_prediction known = bal_theory_unknown;
+    struct bli_prediction known = bli_theory_unknown;
     if (!exponential && slots > 0)
         return known;
-    const uint32_t last = slots > 0 ? slots : bal_speeds_last(speeds);
-    const double full = bal_speeds_rate(speeds, last) / mean, r = arrivals / full;
-    known.kind = BAL_THEORY_EXACT;
+    const uint32_t last = slots > 0 ? slots : bli_speeds_last(speeds);
+    const double full = bli_speeds_rate(speeds, last) / mean, r = arrivals / full;
+    known.kind = BLI_THEORY_EXACT;
     known.source = slots > 0 ? "M/M/1 with speeds" : "M/G/1-PS with speeds";
     if (!(r < 1)) {
         known.response_mean = known.waiting_mean = INFINITY;
         return known;
     }
     struct queue_sums sums = {0};
-    double weight = 1, tail[BAL_THEORY_LEVELS] = {0};
+    double weight = 1, tail[BLI_THEORY_LEVELS] = {0};
     for (uint32_t k = 0;; k++) {
         add_state(&sums, weight, k, slots);
-        if (k + 1 < BAL_THEORY_LEVELS)
+        if (k + 1 < BLI_THEORY_LEVELS)
             tail[k + 1] = sums.all; /* up to k jobs, for now */
         if (k == last)
             break;
-        weight *= arrivals * mean / bal_speeds_rate(speeds, k + 1);
+        weight *= arrivals * mean / bli_speeds_rate(speeds, k + 1);
         if (sums.all > 1e250) { /* many states: only ratios count */
             weight /= 1e250;
             sums.all /= 1e250, sums.jobs /= 1e250, sums.waiting /= 1e250, sums.no_slot /= 1e250;
-            for (uint32_t i = 1; i < BAL_THEORY_LEVELS; i++)
+            for (uint32_t i = 1; i < BLI_THEORY_LEVELS; i++)
                 tail[i] /= 1e250;
         }
     }
@@ -68,9 +68,9 @@ struct bal_prediction bal_theory_speeds_queue(const struct bal_speeds *speeds, u
     known.response_mean = sums.jobs / sums.all / arrivals;
     known.waiting_mean = sums.waiting / sums.all / arrivals;
     known.waiting_probability = sums.no_slot / sums.all;
-    known.levels = BAL_THEORY_LEVELS;
+    known.levels = BLI_THEORY_LEVELS;
     known.tail[0] = 1;
-    for (uint32_t i = 1; i < BAL_THEORY_LEVELS; i++)
+    for (uint32_t i = 1; i < BLI_THEORY_LEVELS; i++)
         known.tail[i] = i <= last + 1 ? 1 - tail[i] / sums.all : known.tail[i - 1] * r;
     return known;
 }

@@ -7,7 +7,7 @@
 
 /* Jobs come in a Poisson process; mean: of a job alone at rate 1; slots: jobs in service at once, 0: all.
  * O(the number of jobs from which on the rate does not change). */
-struct bal_prediction bal_theory_speeds_queue(const struct bal_speeds *speeds, uint32_t slots,
+struct bli_prediction bli_theory_speeds_queue(const struct bli_speeds *speeds, uint32_t slots,
                                               double arrivals, double mean, bool exponential);
 
 #endif

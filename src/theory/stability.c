@@ -7,7 +7,7 @@
 #include <string.h>
 
 static int slower_first(const void *a, const void *b) {
-    const struct bal_group *x = a, *y = b;
+    const struct bli_group *x = a, *y = b;
     return (x->speed > y->speed) - (x->speed < y->speed);
 }
 
@@ -25,10 +25,10 @@ static double all_among(double k, double n, double d, bool replace) {
  * their capacity, for every k. That is necessary in every model, and sufficient (Foss and Chernova 1998;
  * Bramson 2011). Within a group of equal servers capacity over probability first rises and then falls, so
  * that the ends of the groups decide. */
-double bal_critical_of_d(const struct bal_servers *servers, double d, bool replace) {
-    struct bal_servers sorted = *servers;
+double bli_critical_of_d(const struct bli_servers *servers, double d, bool replace) {
+    struct bli_servers sorted = *servers;
     qsort(sorted.group, sorted.groups, sizeof *sorted.group, slower_first);
-    const double n = bal_servers_count(servers), total = bal_servers_capacity(servers);
+    const double n = bli_servers_count(servers), total = bli_servers_capacity(servers);
     double k = 0, capacity = 0, critical = 1;
     for (unsigned g = 0; g < sorted.groups; g++) {
         k += sorted.group[g].count;
@@ -38,49 +38,49 @@ double bal_critical_of_d(const struct bal_servers *servers, double d, bool repla
     return critical;
 }
 
-double bal_critical_always(const struct bal_model *model, const struct bal_policy_spec *policy) {
+double bli_critical_always(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)model, (void)policy;
     return 1;
 }
 
 /* A busy server gets no more than an equal share of the jobs. */
-double bal_critical_if_equal(const struct bal_model *model, const struct bal_policy_spec *policy) {
+double bli_critical_if_equal(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
-    return bal_servers_are_equal(&model->servers) ? 1 : NAN;
+    return bli_servers_are_equal(&model->servers) ? 1 : NAN;
 }
 
 /* The theorems are about dispatchers next to their servers, mostly about one. Policies that look at no server
  * are not affected. */
-static bool knows_network(const struct bal_model *model, const struct bal_policy_theory *about,
+static bool knows_network(const struct bli_model *model, const struct bli_policy_theory *about,
                           const struct bal_policy_spec *policy) {
-    const struct bal_network *network = &model->network;
-    if (bal_network_is_plain(network))
+    const struct bli_network *network = &model->network;
+    if (bli_network_is_plain(network))
         return true;
     if (strcmp(policy->policy->name, "random") == 0)
-        return !bal_network_fails(network) && !network->ejection;
-    return bal_network_is_near(network) && model->clock == BAL_CLOCK_CONTINUOUS && about->any_dispatchers;
+        return !bli_network_fails(network) && !network->ejection;
+    return bli_network_is_near(network) && model->clock == BLI_CLOCK_CONTINUOUS && about->any_dispatchers;
 }
 
-double bal_theory_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
-    const struct bal_policy_theory *about = bal_policy_theory(model, policy);
+double bli_theory_critical_load(const struct bli_model *model, const struct bal_policy_spec *policy) {
+    const struct bli_policy_theory *about = bli_policy_theory(model, policy);
     /* What does not fit into a buffer is lost: always stable. Systems with stealing may be stable beyond what
      * is known, and so may systems with arrivals that the theorems do not cover. */
     if (model->buffer > 0 || model->patience.mean > 0 || model->steal.kind != BAL_STEAL_NONE ||
-        !bal_arrivals_are_poisson(&model->arrivals) || bal_speeds_given(&model->speeds))
+        !bli_arrivals_are_poisson(&model->arrivals) || bli_speeds_given(&model->speeds))
         return NAN;
     const double critical = about->critical_load && knows_network(model, about, policy)
                                 ? about->critical_load(model, policy)
                                 : NAN;
     /* Work that goes on where it was needs servers that are up for so much of their time. Work that begins
      * again is more, and jobs that are lost bring less. */
-    if (!bal_failures_happen(&model->failures))
+    if (!bli_failures_happen(&model->failures))
         return critical;
-    return model->failures.jobs == BAL_JOBS_RESUME ? critical * bal_failures_availability(&model->failures)
+    return model->failures.jobs == BLI_JOBS_RESUME ? critical * bli_failures_availability(&model->failures)
                                                    : NAN;
 }
 
-double bal_theory_unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
-    const struct bal_policy_theory *about = bal_policy_theory(model, policy);
-    return (about->unstable_load && bal_model_is_steady(model) ? about->unstable_load
-                                                               : bal_theory_critical_load)(model, policy);
+double bli_theory_unstable_load(const struct bli_model *model, const struct bal_policy_spec *policy) {
+    const struct bli_policy_theory *about = bli_policy_theory(model, policy);
+    return (about->unstable_load && bli_model_is_steady(model) ? about->unstable_load
+                                                               : bli_theory_critical_load)(model, policy);
 }

@@ -26,49 +26,49 @@
 
 static const double log10_2 = 0.301029995663981195;
 
-static struct bal_tower tower_normalize(struct bal_tower x) {
+static struct bli_tower tower_normalize(struct bli_tower x) {
     if (x.value > TOWER_LIMIT && isfinite(x.value))
-        return (struct bal_tower){x.powers + 1, log10(x.value)};
+        return (struct bli_tower){x.powers + 1, log10(x.value)};
     return x;
 }
 
 /* What is added or multiplied is an ordinary number, which is lost in the rounding once x is not. */
-static struct bal_tower tower_add(struct bal_tower x, double y) {
-    return x.powers == 0 ? tower_normalize((struct bal_tower){0, x.value + y}) : x;
+static struct bli_tower tower_add(struct bli_tower x, double y) {
+    return x.powers == 0 ? tower_normalize((struct bli_tower){0, x.value + y}) : x;
 }
 
-static struct bal_tower tower_multiply(struct bal_tower x, double y) {
+static struct bli_tower tower_multiply(struct bli_tower x, double y) {
     if (x.powers == 0 && x.value * y > TOWER_LIMIT && isfinite(x.value))
-        return (struct bal_tower){1, log10(x.value) + log10(y)};
+        return (struct bli_tower){1, log10(x.value) + log10(y)};
     if (x.powers < 2)
-        return tower_normalize((struct bal_tower){x.powers, x.powers ? x.value + log10(y) : x.value * y});
+        return tower_normalize((struct bli_tower){x.powers, x.powers ? x.value + log10(y) : x.value * y});
     return x;
 }
 
 /* x times y^m, for x beyond a double. */
-static struct bal_tower times_power(struct bal_tower x, double y, double m) {
-    return x.powers == 1 ? tower_normalize((struct bal_tower){1, x.value + m * log10(y)}) : x;
+static struct bli_tower times_power(struct bli_tower x, double y, double m) {
+    return x.powers == 1 ? tower_normalize((struct bli_tower){1, x.value + m * log10(y)}) : x;
 }
 
-static struct bal_tower tower_square(struct bal_tower x) {
+static struct bli_tower tower_square(struct bli_tower x) {
     if (x.powers == 0)
-        return x.value < 1e150 ? (struct bal_tower){0, x.value * x.value}
-                               : (struct bal_tower){1, 2 * log10(x.value)};
+        return x.value < 1e150 ? (struct bli_tower){0, x.value * x.value}
+                               : (struct bli_tower){1, 2 * log10(x.value)};
     if (x.powers == 1)
-        return tower_normalize((struct bal_tower){1, 2 * x.value});
-    return x.powers == 2 ? tower_normalize((struct bal_tower){2, x.value + log10_2}) : x;
+        return tower_normalize((struct bli_tower){1, 2 * x.value});
+    return x.powers == 2 ? tower_normalize((struct bli_tower){2, x.value + log10_2}) : x;
 }
 
-static struct bal_tower two_to(struct bal_tower x) {
+static struct bli_tower two_to(struct bli_tower x) {
     if (x.powers == 0)
-        return x.value < 996 ? (struct bal_tower){0, exp2(x.value)}
-                             : tower_normalize((struct bal_tower){1, x.value * log10_2});
+        return x.value < 996 ? (struct bli_tower){0, exp2(x.value)}
+                             : tower_normalize((struct bli_tower){1, x.value * log10_2});
     if (x.powers == 1)
-        return (struct bal_tower){2, x.value + log10(log10_2)};
-    return (struct bal_tower){x.powers + 1, x.value};
+        return (struct bli_tower){2, x.value + log10(log10_2)};
+    return (struct bli_tower){x.powers + 1, x.value};
 }
 
-double bal_tower_log10(const struct bal_tower *tower) {
+double bli_tower_log10(const struct bli_tower *tower) {
     switch (tower->powers) {
     case 0:
         return log10(tower->value);
@@ -79,7 +79,7 @@ double bal_tower_log10(const struct bal_tower *tower) {
     }
 }
 
-size_t bal_tower_print(const struct bal_tower *tower, char *text, size_t size) {
+size_t bli_tower_print(const struct bli_tower *tower, char *text, size_t size) {
     static const char *const head[] = {"", "10^", "10^10^", "10^10^10^"};
     const double value = tower->value;
     int length;
@@ -101,9 +101,9 @@ size_t bal_tower_print(const struct bal_tower *tower, char *text, size_t size) {
 
 /* ---- Phi_f ---- */
 
-static const struct bal_tower infinite = {0, INFINITY};
+static const struct bli_tower infinite = {0, INFINITY};
 
-double bal_steal_max(const struct bal_steal *steal) {
+double bli_steal_max(const struct bal_steal *steal) {
     switch (steal->kind) {
     case BAL_STEAL_NONE:
         return 0;
@@ -132,29 +132,29 @@ static double least_in_table(const struct bal_steal *steal, double y) {
 
 /* The shortest queue l with f(l) >= y, for a whole number y >= 1. log2 and sqrt are below l/2 where it
  * matters; a fraction is at most a half. */
-static struct bal_tower least_queue(const struct bal_steal *steal, struct bal_tower y) {
-    if (y.powers == 0 && y.value > bal_steal_max(steal))
+static struct bli_tower least_queue(const struct bal_steal *steal, struct bli_tower y) {
+    if (y.powers == 0 && y.value > bli_steal_max(steal))
         return infinite;
     switch (steal->kind) {
     case BAL_STEAL_LOG2:
         return two_to(y);
     case BAL_STEAL_SQRT:
-        return y.powers == 0 && y.value == 1 ? (struct bal_tower){0, 2} : tower_square(y);
+        return y.powers == 0 && y.value == 1 ? (struct bli_tower){0, 2} : tower_square(y);
     case BAL_STEAL_FRACTION: {
-        struct bal_tower l = tower_multiply(y, 1 / steal->amount);
+        struct bli_tower l = tower_multiply(y, 1 / steal->amount);
         if (l.powers == 0 && l.value < 0x1p50)
             l.value = ceil(l.value * (1 - 4 * DBL_EPSILON)); /* rounded as bal_steal_amount does */
         return l;
     }
     case BAL_STEAL_TABLE:
-        return (struct bal_tower){0, least_in_table(steal, y.value)};
+        return (struct bli_tower){0, least_in_table(steal, y.value)};
     default:
         return tower_multiply(y, 2);
     }
 }
 
 /* The same m times in a row, for y beyond a double, where the T that is added each time no longer counts. */
-static struct bal_tower iterate_steals(const struct bal_steal *steal, struct bal_tower y, double m) {
+static struct bli_tower iterate_steals(const struct bal_steal *steal, struct bli_tower y, double m) {
     switch (steal->kind) {
     case BAL_STEAL_HALF:
         return times_power(y, 2, m);
@@ -163,11 +163,11 @@ static struct bal_tower iterate_steals(const struct bal_steal *steal, struct bal
     case BAL_STEAL_SQRT:
         for (; m > 0 && y.powers == 1; m--)
             y = tower_square(y);
-        return m > 0 ? tower_normalize((struct bal_tower){2, y.value + m * log10_2}) : y;
+        return m > 0 ? tower_normalize((struct bli_tower){2, y.value + m * log10_2}) : y;
     case BAL_STEAL_LOG2:
         for (; m > 0 && y.powers == 1; m--)
             y = two_to(y);
-        return (struct bal_tower){y.powers + (uint64_t)m, y.value};
+        return (struct bli_tower){y.powers + (uint64_t)m, y.value};
     default:
         return infinite; /* a bounded f was infinite before */
     }
@@ -176,8 +176,8 @@ static struct bal_tower iterate_steals(const struct bal_steal *steal, struct bal
 /* Phi_f is the least integer with g^z(Phi_f/n) >= 2T, g(x) = f(x - T). f does not fall, so its inverse leads
  * there from the other end: y_0 = 2T, y_{i+1} = T + the shortest queue of which f takes y_i, Phi_f = n y_z.
  */
-static struct bal_tower phi_of(const struct bal_steal *steal, double n, double z, double steps) {
-    struct bal_tower y = {0, 2 * steps};
+static struct bli_tower phi_of(const struct bal_steal *steal, double n, double z, double steps) {
+    struct bli_tower y = {0, 2 * steps};
     double i = 0;
     for (; i < z && y.powers == 0 && isfinite(y.value); i++)
         y = tower_add(least_queue(steal, y), steps);
@@ -211,7 +211,7 @@ static double choose_c(double n, double drop) {
 }
 
 /* The first inequality of the proof that fails. */
-static const char *what_fails(const struct bal_stealing_bound *b, double n, double sigma) {
+static const char *what_fails(const struct bli_stealing_bound *b, double n, double sigma) {
     if (!(b->gamma > 0))
         return "n is too small: a loaded processor is not asked surely enough (Lemma 4)";
     if (!(b->c >= least_c(b->gamma)))
@@ -224,9 +224,9 @@ static const char *what_fails(const struct bal_stealing_bound *b, double n, doub
     return NULL;
 }
 
-struct bal_stealing_bound bal_stealing_bound(const struct bal_steal *steal, uint64_t n_, double lambda,
+struct bli_stealing_bound bli_stealing_bound(const struct bal_steal *steal, uint64_t n_, double lambda,
                                              double c) {
-    struct bal_stealing_bound b = {.c = NAN,
+    struct bli_stealing_bound b = {.c = NAN,
                                    .gamma = NAN,
                                    .alpha = NAN,
                                    .nu = NAN,
@@ -261,16 +261,16 @@ struct bal_stealing_bound bal_stealing_bound(const struct bal_steal *steal, uint
     return b;
 }
 
-double bal_stealing_bound_tail(const struct bal_stealing_bound *bound, uint64_t n, double m) {
+double bli_stealing_bound_tail(const struct bli_stealing_bound *bound, uint64_t n, double m) {
     return m >= 0 ? exp(-(floor(m) + 1) * bound->eps / ((double)n + bound->eps)) : (double)NAN;
 }
 
 static bool large_enough(uint64_t n, double lambda) {
     const struct bal_steal half = {.kind = BAL_STEAL_HALF};
-    return bal_stealing_bound(&half, n, lambda, 0).holds;
+    return bli_stealing_bound(&half, n, lambda, 0).holds;
 }
 
-uint64_t bal_stealing_bound_from(double lambda) {
+uint64_t bli_stealing_bound_from(double lambda) {
     uint64_t low = 2, high = UINT64_C(1) << 50;
     if (!(lambda > 0 && lambda < 1) || !large_enough(high, lambda))
         return 0;
@@ -289,7 +289,7 @@ uint64_t bal_stealing_bound_from(double lambda) {
 /* What is served elsewhere has left a host, and a host gives at most j tasks in a step and serves one. The
  * paper counts processors at work instead of tasks, which overlooks that stolen tasks may be stolen again; in
  * the mean over many steps the result is the same. */
-double bal_stealing_frontier(uint64_t n, double lambda, uint64_t hosts) {
+double bli_stealing_frontier(uint64_t n, double lambda, uint64_t hosts) {
     if (!(lambda >= 0 && lambda <= 1) || hosts < 1 || hosts > n)
         return NAN;
     return lambda * (double)n / (double)hosts - 1;
@@ -300,8 +300,8 @@ double bal_stealing_frontier(uint64_t n, double lambda, uint64_t hosts) {
  * mean: a load that does not grow needs lambda n <= (n - e)(1 + p(e)) for the mean number e of askers, since
  * the right side is concave. It is n at e = 0 and 0 at e = n, so this bounds e. A host gives away j p(e) at
  * most, p being concave as well. */
-double bal_stealing_frontier_asked(uint64_t n_, double lambda, uint64_t hosts, bool others) {
-    const double theorem_9 = bal_stealing_frontier(n_, lambda, hosts), n = (double)n_;
+double bli_stealing_frontier_asked(uint64_t n_, double lambda, uint64_t hosts, bool others) {
+    const double theorem_9 = bli_stealing_frontier(n_, lambda, hosts), n = (double)n_;
     if (!(theorem_9 > 0) || n_ < 3 || lambda >= 1)
         return theorem_9;
     const double log_missed = log1p(-1 / (others ? n - 1 : n));
@@ -315,7 +315,7 @@ double bal_stealing_frontier_asked(uint64_t n_, double lambda, uint64_t hosts, b
 
 /* ---- what is proved ---- */
 
-const char *bal_proof_text(enum bal_proof proof) {
+const char *bli_proof_text(enum bli_proof proof) {
     static const char *const text[] = {"open", "proved stable", "proved unstable"};
     return text[proof];
 }
@@ -347,27 +347,27 @@ static uint32_t hosts_of(const struct bal_placement *placement, uint32_t n, uint
     return 0;
 }
 
-struct bal_stealing_proof bal_stealing_prove(const struct bal_steal *steal,
+struct bli_stealing_proof bli_stealing_prove(const struct bal_steal *steal,
                                              const struct bal_placement *placement, uint32_t n, double lambda,
                                              bool others) {
     uint32_t most;
     const uint32_t hosts = hosts_of(placement, n, &most);
-    const double j = bal_steal_max(steal);
+    const double j = bli_steal_max(steal);
     if (hosts > 0 && most <= 1)
-        return (struct bal_stealing_proof){BAL_PROOF_STABLE, "no processor gets more than a task in a step"};
+        return (struct bli_stealing_proof){BLI_PROOF_STABLE, "no processor gets more than a task in a step"};
     if (!(lambda < 1))
-        return (struct bal_stealing_proof){BAL_PROOF_UNSTABLE, "more tasks than n processors can serve"};
-    if (hosts > 0 && j < bal_stealing_frontier(n, lambda, hosts))
-        return (struct bal_stealing_proof){BAL_PROOF_UNSTABLE, "Theorem 9"};
-    if (hosts > 0 && j < bal_stealing_frontier_asked(n, lambda, hosts, others))
-        return (struct bal_stealing_proof){BAL_PROOF_UNSTABLE, "Theorem 9, with who is asked counted"};
+        return (struct bli_stealing_proof){BLI_PROOF_UNSTABLE, "more tasks than n processors can serve"};
+    if (hosts > 0 && j < bli_stealing_frontier(n, lambda, hosts))
+        return (struct bli_stealing_proof){BLI_PROOF_UNSTABLE, "Theorem 9"};
+    if (hosts > 0 && j < bli_stealing_frontier_asked(n, lambda, hosts, others))
+        return (struct bli_stealing_proof){BLI_PROOF_UNSTABLE, "Theorem 9, with who is asked counted"};
     if (j == 0 && most * lambda != 1)
-        return (struct bal_stealing_proof){most * lambda > 1 ? BAL_PROOF_UNSTABLE : BAL_PROOF_STABLE,
+        return (struct bli_stealing_proof){most * lambda > 1 ? BLI_PROOF_UNSTABLE : BLI_PROOF_STABLE,
                                            "without stealing each processor is by itself"};
     if (others)
-        return (struct bal_stealing_proof){BAL_PROOF_OPEN, "Theorem 1 draws victims from all"};
-    const struct bal_stealing_bound bound = bal_stealing_bound(steal, n, lambda, 0);
+        return (struct bli_stealing_proof){BLI_PROOF_OPEN, "Theorem 1 draws victims from all"};
+    const struct bli_stealing_bound bound = bli_stealing_bound(steal, n, lambda, 0);
     if (bound.holds)
-        return (struct bal_stealing_proof){BAL_PROOF_STABLE, "Theorem 1"};
-    return (struct bal_stealing_proof){BAL_PROOF_OPEN, bound.missing};
+        return (struct bli_stealing_proof){BLI_PROOF_STABLE, "Theorem 1"};
+    return (struct bli_stealing_proof){BLI_PROOF_OPEN, bound.missing};
 }

@@ -19,7 +19,7 @@ enum { LEVELS_MIN = 64, LEVELS_MAX = 2048, STEPS_MAX = 60 };
 static const double edge_max = 1e-15; /* in the outermost level */
 
 struct newton {
-    const struct bal_stealing *stealing;
+    const struct bli_stealing *stealing;
     size_t n;
     uint32_t *amount; /* f(l), l = 0 .. n */
     double *s;        /* s[0] = 1, s[1 .. n], s[n + 1] = 0 */
@@ -38,7 +38,7 @@ static void newton_fini(struct newton *newton) {
     free(newton->f_a);
 }
 
-static bool newton_init(struct newton *newton, const struct bal_stealing *stealing, size_t n) {
+static bool newton_init(struct newton *newton, const struct bli_stealing *stealing, size_t n) {
     *newton = (struct newton){.stealing = stealing,
                               .n = n,
                               .amount = calloc(n + 1, sizeof *newton->amount),
@@ -49,7 +49,7 @@ static bool newton_init(struct newton *newton, const struct bal_stealing *steali
                               .f_a = calloc(n, sizeof *newton->f_a)};
     if (!newton->amount || !newton->s || !newton->c || !newton->matrix || !newton->f || !newton->f_a) {
         newton_fini(newton);
-        bal_memory_lose();
+        bli_memory_lose();
         return false;
     }
     for (size_t l = 1; l <= n; l++)
@@ -201,7 +201,7 @@ static bool find_equilibrium(struct newton *newton) {
     return residual < 1e-11 && is_plausible(newton);
 }
 
-enum bal_code bal_stealing_equilibrium(const struct bal_stealing *stealing, double *s, size_t n, double *jobs,
+enum bal_code bli_stealing_equilibrium(const struct bli_stealing *stealing, double *s, size_t n, double *jobs,
                                        struct bal_error *err) {
     if (!(stealing->lambda > 0 && stealing->lambda < 1))
         return bal_fail(err, BAL_E_RANGE, "lambda = %g; there is a fixed point for 0 < lambda < 1",

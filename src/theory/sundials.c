@@ -16,13 +16,13 @@
 static void error_pass_on(int line, const char *function, const char *file, const char *text, SUNErrCode code,
                           void *data, SUNContext context) {
     (void)line, (void)function, (void)file, (void)context;
-    const struct bal_sundials *sundials = data;
+    const struct bli_sundials *sundials = data;
     sundials->report(sundials->data, text ? text : SUNGetErrMsg(code));
 }
 
 /* Warnings would go to the logger, which prints them. */
-bool bal_sundials_init(struct bal_sundials *sundials, bal_sundials_error_fn *report, void *data) {
-    *sundials = (struct bal_sundials){.report = report, .data = data};
+bool bli_sundials_init(struct bli_sundials *sundials, bli_sundials_error_fn *report, void *data) {
+    *sundials = (struct bli_sundials){.report = report, .data = data};
     if (SUNContext_Create(SUN_COMM_NULL, &sundials->context)) {
         sundials->context = NULL;
         return false;
@@ -32,11 +32,11 @@ bool bal_sundials_init(struct bal_sundials *sundials, bal_sundials_error_fn *rep
            !SUNContext_PushErrHandler(sundials->context, error_pass_on, sundials);
 }
 
-void bal_sundials_fini(struct bal_sundials *sundials) {
+void bli_sundials_fini(struct bli_sundials *sundials) {
     SUNContext_Free(&sundials->context);
 }
 
-bool bal_sundials_attach(struct bal_sundials *sundials, void *cvode) {
+bool bli_sundials_attach(struct bli_sundials *sundials, void *cvode) {
     (void)sundials, (void)cvode;
     return true;
 }
@@ -54,23 +54,23 @@ __attribute__((destructor)) static void shared_free(void) {
     SUNContext_Free(&shared);
 }
 
-bool bal_sundials_init(struct bal_sundials *sundials, bal_sundials_error_fn *report, void *data) {
-    *sundials = (struct bal_sundials){.context = shared, .report = report, .data = data};
+bool bli_sundials_init(struct bli_sundials *sundials, bli_sundials_error_fn *report, void *data) {
+    *sundials = (struct bli_sundials){.context = shared, .report = report, .data = data};
     return shared != NULL;
 }
 
-void bal_sundials_fini(struct bal_sundials *sundials) {
+void bli_sundials_fini(struct bli_sundials *sundials) {
     sundials->context = NULL;
 }
 
 static void error_pass_on(int code, const char *module, const char *function, char *text, void *data) {
     (void)module, (void)function;
-    const struct bal_sundials *sundials = data;
+    const struct bli_sundials *sundials = data;
     if (code < 0) /* no warning */
         sundials->report(sundials->data, text);
 }
 
-bool bal_sundials_attach(struct bal_sundials *sundials, void *cvode) {
+bool bli_sundials_attach(struct bli_sundials *sundials, void *cvode) {
     return CVodeSetErrHandlerFn(cvode, error_pass_on, sundials) == CV_SUCCESS;
 }
 

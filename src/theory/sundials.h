@@ -7,21 +7,21 @@
 #include <sundials/sundials_context.h>
 
 /* What is called with the text of an error. */
-typedef void bal_sundials_error_fn(void *data, const char *text);
+typedef void bli_sundials_error_fn(void *data, const char *text);
 
 /* For one integrator (CVODE) on one thread; not to be moved between init and fini. */
-struct bal_sundials {
+struct bli_sundials {
     SUNContext context; /* for all that is made for this integrator */
-    bal_sundials_error_fn *report;
+    bli_sundials_error_fn *report;
     void *data;
 };
 
 /* Errors go to report(data, text), and to no file. False without memory; to be ended with fini in any case,
  * after all that was made with the context. */
-bool bal_sundials_init(struct bal_sundials *sundials, bal_sundials_error_fn *report, void *data);
-void bal_sundials_fini(struct bal_sundials *sundials);
+bool bli_sundials_init(struct bli_sundials *sundials, bli_sundials_error_fn *report, void *data);
+void bli_sundials_fini(struct bli_sundials *sundials);
 
 /* To be called when the integrator was created with the context; false if it could not be set. */
-bool bal_sundials_attach(struct bal_sundials *sundials, void *cvode);
+bool bli_sundials_attach(struct bli_sundials *sundials, void *cvode);
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { ORDER_MAX = 3 };
 
-bool bal_sparse_matrix_init(struct sparse_matrix *a, const double *dense, size_t n) {
+bool bli_sparse_matrix_init(struct sparse_matrix *a, const double *dense, size_t n) {
     size_t entries = 0;
     for (size_t i = 0; i < n * n; i++)
         entries += dense[i] != 0;
@@ -23,7 +23,7 @@ bool bal_sparse_matrix_init(struct sparse_matrix *a, const double *dense, size_t
                                 .column = malloc((entries + 1) * sizeof *a->column),
                                 .value = malloc((entries + 1) * sizeof *a->value)};
     if (!a->start || !a->column || !a->value) {
-        bal_memory_lose();
+        bli_memory_lose();
         return false;
     }
     size_t used = 0;
@@ -39,7 +39,7 @@ bool bal_sparse_matrix_init(struct sparse_matrix *a, const double *dense, size_t
     return true;
 }
 
-void bal_sparse_matrix_fini(struct sparse_matrix *a) {
+void bli_sparse_matrix_fini(struct sparse_matrix *a) {
     free(a->start);
     free(a->column);
     free(a->value);
@@ -136,7 +136,7 @@ static bool band_init(struct band *band, const struct sparse_matrix *a, unsigned
     band->value = calloc(band->n * band->width, sizeof *band->value);
     band->unknown = malloc(band->n * sizeof *band->unknown);
     if (!band->value || !band->unknown) {
-        bal_memory_lose();
+        bli_memory_lose();
         return false;
     }
     visit_entries(band, a, order, add_entry);
@@ -217,7 +217,7 @@ static void spread(const struct band *band, size_t n, unsigned order, double *x)
     }
 }
 
-bool bal_symmetric_solve(const struct sparse_matrix *a, unsigned order, const double *right, double *x) {
+bool bli_symmetric_solve(const struct sparse_matrix *a, unsigned order, const double *right, double *x) {
     struct band band;
     const bool solved = band_init(&band, a, order, right) && band_solve(&band);
     if (solved)

@@ -14,13 +14,13 @@ struct sparse_matrix {
     double *value;
 };
 
-/* From n * n numbers, row by row; false: no memory. End with bal_sparse_matrix_fini, also after a failure. */
-bool bal_sparse_matrix_init(struct sparse_matrix *a, const double *dense, size_t n);
-void bal_sparse_matrix_fini(struct sparse_matrix *a);
+/* From n * n numbers, row by row; false: no memory. End with bli_sparse_matrix_fini, also after a failure. */
+bool bli_sparse_matrix_init(struct sparse_matrix *a, const double *dense, size_t n);
+void bli_sparse_matrix_fini(struct sparse_matrix *a);
 
 /* Solves "A acts on each index of x in turn, and the sum of that is -right": A x = -right, A x + x A' =
  * -right and so on, for order 1, 2 and 3. right and x have n^order numbers and are symmetric; they may be the
  * same. False: there is no memory, or the system is singular. */
-bool bal_symmetric_solve(const struct sparse_matrix *a, unsigned order, const double *right, double *x);
+bool bli_symmetric_solve(const struct sparse_matrix *a, unsigned order, const double *right, double *x);
 
 #endif

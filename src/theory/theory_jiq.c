@@ -13,9 +13,9 @@ static bool is_plain(const struct bal_policy_spec *policy) {
 }
 
 /* Jobs wait at the dispatcher, which holds any number, until a server is idle: one common queue. */
-static struct bal_prediction held(const struct bal_uniform *u) {
-    struct bal_prediction known =
-        bal_theory_from_wait(bal_wait_mmn(u->lambda, u->servers), u->unit, BAL_THEORY_EXACT, "M/M/N");
+static struct bli_prediction held(const struct bli_uniform *u) {
+    struct bli_prediction known =
+        bli_theory_from_wait(bli_wait_mmn(u->lambda, u->servers), u->unit, BLI_THEORY_EXACT, "M/M/N");
     known.waiting_limit = u->lambda < 1 ? 0 : INFINITY;
     return known;
 }
@@ -23,11 +23,11 @@ static struct bal_prediction held(const struct bal_uniform *u) {
 enum { STATES_MAX = 1000000 }; /* of a chain that is summed up */
 
 /* At most K of them wait, so that the number of jobs is that of M/M/N/N+K. */
-static struct bal_prediction held_at_most(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                          const struct bal_uniform *u) {
+static struct bli_prediction held_at_most(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                          const struct bli_uniform *u) {
     const double n = u->servers, most = n + model->hold_limit.jobs;
-    if (bal_policy_value(policy, "else") != BAL_ELSE_HOLD || model->backlog > 0 || most > STATES_MAX)
-        return bal_theory_unknown;
+    if (bal_policy_value(policy, "else") != BLI_ELSE_HOLD || model->backlog > 0 || most > STATES_MAX)
+        return bli_theory_unknown;
     double p = 1, all = 0, wait = 0, queue = 0; /* p: of `jobs` jobs, relative to the others */
     for (double jobs = 0; jobs <= most; jobs++) {
         all += p;
@@ -39,8 +39,8 @@ static struct bal_prediction held_at_most(const struct bal_model *model, const s
             p *= 1e-200, all *= 1e-200, wait *= 1e-200, queue *= 1e-200;
     }
     const double accepted = 1 - p / all;
-    struct bal_prediction known = bal_theory_unknown;
-    known.kind = BAL_THEORY_EXACT;
+    struct bli_prediction known = bli_theory_unknown;
+    known.kind = BLI_THEORY_EXACT;
     known.source = "M/M/N/N+K";
     known.waiting_probability = wait / all / accepted;
     known.waiting_mean = queue / all / (accepted * u->lambda * n) * u->unit;
@@ -49,18 +49,18 @@ static struct bal_prediction held_at_most(const struct bal_model *model, const s
 }
 
 /* What is open requests to one dispatcher are all jobs. */
-static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+static bool chain(const struct bal_policy_spec *policy, const struct bli_uniform *u,
                   struct chain_rules *rules) {
     (void)u;
     const double otherwise = bal_policy_value(policy, "else");
-    rules->rule = otherwise == BAL_ELSE_OWN ? bal_chain_jsq : bal_chain_jiq;
-    rules->level_rule = otherwise == BAL_ELSE_OWN ? bal_chain_jsq_levels : bal_chain_jiq_levels;
-    return otherwise == BAL_ELSE_OWN || otherwise == BAL_ELSE_UNIFORM;
+    rules->rule = otherwise == BLI_ELSE_OWN ? bli_chain_jsq : bli_chain_jiq;
+    rules->level_rule = otherwise == BLI_ELSE_OWN ? bli_chain_jsq_levels : bli_chain_jiq_levels;
+    return otherwise == BLI_ELSE_OWN || otherwise == BLI_ELSE_UNIFORM;
 }
 
 /* A job finds at least k others where at least k + 1 are, as in exact.c. */
-static void set_times(const struct jiq_tokens *answer, const struct bal_uniform *u,
-                      struct bal_prediction *known) {
+static void set_times(const struct jiq_tokens *answer, const struct bli_uniform *u,
+                      struct bli_prediction *known) {
     double value[JIQ_LEVELS];
     const struct found found = {value, answer->levels - 1};
     for (size_t k = 0; k + 1 < answer->levels; k++)
@@ -69,56 +69,56 @@ static void set_times(const struct jiq_tokens *answer, const struct bal_uniform 
     known->waiting_mean = known->response_mean - u->unit;
     known->waiting_probability = value[1];
     for (int i = 0; i < 4; i++)
-        known->response_quantile[i] = bal_found_quantile(&found, 0, bal_theory_quantiles[i]) * u->unit;
-    known->levels = (unsigned)fmin((double)answer->levels, BAL_THEORY_LEVELS);
+        known->response_quantile[i] = bli_found_quantile(&found, 0, bli_theory_quantiles[i]) * u->unit;
+    known->levels = (unsigned)fmin((double)answer->levels, BLI_THEORY_LEVELS);
     for (unsigned i = 0; i < known->levels; i++)
         known->tail[i] = answer->tail[i];
 }
 
 /* With more servers for these dispatchers no job waits in the end (Lu et al. 2011). */
-static struct bal_prediction with_dispatchers(const struct bal_model *model,
+static struct bli_prediction with_dispatchers(const struct bli_model *model,
                                               const struct bal_policy_spec *policy,
-                                              const struct bal_uniform *u) {
+                                              const struct bli_uniform *u) {
     struct jiq_tokens answer;
-    struct bal_prediction known = bal_theory_unknown;
-    switch (bal_jiq_tokens_solve(u->lambda, (double)u->servers / u->dispatchers, &answer)) {
+    struct bli_prediction known = bli_theory_unknown;
+    switch (bli_jiq_tokens_solve(u->lambda, (double)u->servers / u->dispatchers, &answer)) {
     case JIQ_TOKENS_SOLVED:
         set_times(&answer, u, &known);
         known.waiting_limit = 0;
-        known.kind = BAL_THEORY_LIMIT;
+        known.kind = BLI_THEORY_LIMIT;
         known.source = "mean field of tokens";
         return known;
     case JIQ_TOKENS_MANY:
-        return bal_theory_no_wait(model, policy, u);
+        return bli_theory_no_wait(model, policy, u);
     case JIQ_TOKENS_UNKNOWN:
         break;
     }
     return known;
 }
 
-static struct bal_prediction fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                  const struct bal_uniform *u) {
-    if (u->dispatchers == 1 && bal_policy_value(policy, "else") == BAL_ELSE_HOLD && !model->classes &&
+static struct bli_prediction fifo(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                  const struct bli_uniform *u) {
+    if (u->dispatchers == 1 && bal_policy_value(policy, "else") == BLI_ELSE_HOLD && !model->classes &&
         model->backlog == 0)
         return held(u);
     if (u->dispatchers == 1)
-        return bal_theory_no_wait(model, policy, u);
+        return bli_theory_no_wait(model, policy, u);
     return is_plain(policy) && u->lambda > 0 && u->lambda < 1 ? with_dispatchers(model, policy, u)
-                                                              : bal_theory_unknown;
+                                                              : bli_theory_unknown;
 }
 
-static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *model,
-                           const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+static enum bal_code fluid(struct bli_theory_fluid *f, const struct bli_model *model,
+                           const struct bal_policy_spec *policy, enum bli_rcpb_variant variant,
                            struct bal_error *err) {
     (void)policy, (void)variant, (void)err;
-    return bal_fluid_use_rcpb(f, &(struct bal_rcpb){BAL_RCPB_HIGH_MESSAGE, model->load, 0, 1});
+    return bli_fluid_use_rcpb(f, &(struct bli_rcpb){BLI_RCPB_HIGH_MESSAGE, model->load, 0, 1});
 }
 
-const struct bal_policy_theory bal_theory_jiq[] = {{.policy = "jiq",
+const struct bli_policy_theory bli_theory_jiq[] = {{.policy = "jiq",
                                                     .fifo = fifo,
                                                     .any_dispatchers = true,
                                                     .chain = chain,
                                                     .hold_limit = held_at_most,
-                                                    .critical_load = bal_critical_if_equal,
+                                                    .critical_load = bli_critical_if_equal,
                                                     .fluid = fluid},
                                                    {0}};

@@ -4,17 +4,17 @@
 
 #include <math.h>
 
-static double critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+static double critical_load(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
-    return model->clock == BAL_CLOCK_SLOTTED ? 1 : NAN;
+    return model->clock == BLI_CLOCK_SLOTTED ? 1 : NAN;
 }
 
-static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+static bool chain(const struct bal_policy_spec *policy, const struct bli_uniform *u,
                   struct chain_rules *rules) {
     (void)policy, (void)u;
-    rules->rule = bal_chain_pi;
+    rules->rule = bli_chain_pi;
     return true;
 }
 
-const struct bal_policy_theory bal_theory_pi[] = {
+const struct bli_policy_theory bli_theory_pi[] = {
     {.policy = "pi", .chain = chain, .critical_load = critical_load}, {0}};

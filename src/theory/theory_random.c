@@ -5,28 +5,28 @@
 
 #include <math.h>
 
-static struct bal_wait wait(const struct bal_policy_spec *policy, const struct bal_uniform *u) {
+static struct bli_wait wait(const struct bal_policy_spec *policy, const struct bli_uniform *u) {
     (void)policy;
-    return bal_wait_mm1(u->lambda);
+    return bli_wait_mm1(u->lambda);
 }
 
-static struct bal_prediction exponential(const struct bal_uniform *u) {
-    struct bal_prediction known =
-        bal_theory_from_wait(bal_wait_mm1(u->lambda), u->unit, BAL_THEORY_EXACT, "M/M/1");
+static struct bli_prediction exponential(const struct bli_uniform *u) {
+    struct bli_prediction known =
+        bli_theory_from_wait(bli_wait_mm1(u->lambda), u->unit, BLI_THEORY_EXACT, "M/M/1");
     if (u->lambda < 1)
-        for (known.levels = 0; known.levels < BAL_THEORY_LEVELS; known.levels++)
+        for (known.levels = 0; known.levels < BLI_THEORY_LEVELS; known.levels++)
             known.tail[known.levels] = pow(u->lambda, known.levels);
     return known;
 }
 
 /* M/PH/1: the waiting time is in phases, too (Neuts 1981, theorem 3.2.3). It is a geometric number, with
  * ratio lambda, of times that are the rest of a service: phases by lambda alpha (-T)^-1. */
-static void set_quantiles(const struct phases *sizes, const struct bal_uniform *u,
-                          struct bal_prediction *known) {
+static void set_quantiles(const struct phases *sizes, const struct bli_uniform *u,
+                          struct bli_prediction *known) {
     struct phases both = {.count = 2 * sizes->count};
     const unsigned n = sizes->count;
     double rest[PHASES_MAX] = {0}, state[PHASES_MAX] = {0};
-    bal_phases_solve(sizes, 0, sizes->start, rest);
+    bli_phases_solve(sizes, 0, sizes->start, rest);
     for (unsigned j = 0; j < n; j++) {
         state[j] = u->lambda * rest[j]; /* it waits */
         state[n + j] = (1 - u->lambda) * sizes->start[j];
@@ -37,28 +37,28 @@ static void set_quantiles(const struct phases *sizes, const struct bal_uniform *
             both.jump[n + j][n + k] = sizes->jump[j][k];
         }
     }
-    bal_phases_complete(&both);
-    bal_phases_quantiles(&both, 1, state, known->response_quantile);
+    bli_phases_complete(&both);
+    bli_phases_quantiles(&both, 1, state, known->response_quantile);
     for (int i = 0; i < 4; i++)
         known->response_quantile[i] *= u->unit;
 }
 
-static struct bal_prediction fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                  const struct bal_uniform *u) {
+static struct bli_prediction fifo(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                  const struct bli_uniform *u) {
     (void)policy;
     if (u->exponential)
         return exponential(u);
-    struct bal_prediction known = bal_theory_unknown;
-    known.kind = BAL_THEORY_EXACT;
+    struct bli_prediction known = bli_theory_unknown;
+    known.kind = BLI_THEORY_EXACT;
     known.source = "M/G/1";
     const double speed = model->size.mean / u->unit;
     known.waiting_mean =
-        bal_mg1_waiting(u->lambda / u->unit, u->unit, bal_dist_moment(&model->size, 2) / (speed * speed));
+        bli_mg1_waiting(u->lambda / u->unit, u->unit, bli_dist_moment(&model->size, 2) / (speed * speed));
     known.waiting_limit = known.waiting_mean;
     known.response_mean = known.waiting_mean + u->unit;
     known.waiting_probability = fmin(u->lambda, 1);
     struct phases sizes;
-    if (u->lambda < 1 && bal_phases_of(&model->size, &sizes) && 2 * sizes.count <= PHASES_MAX)
+    if (u->lambda < 1 && bli_phases_of(&model->size, &sizes) && 2 * sizes.count <= PHASES_MAX)
         set_quantiles(&sizes, u, &known);
     return known;
 }
@@ -66,12 +66,12 @@ static struct bal_prediction fifo(const struct bal_model *model, const struct ba
 /* A server gets every N-th job or so: its gaps are sums of geometrically many. The waiting time is that of
  * M/M/1 with sigma in place of the load, sigma = E[exp(-(1 - sigma) gap)] (Kleinrock 1975, 6.4). With
  * x = 1 - sigma and c = 1 - E[exp(-x gap)] of all jobs, x = c / (c + (1 - c) / N). */
-static double sigma_of_renewal(const struct bal_arrivals *arrivals, const struct bal_uniform *u) {
-    struct bal_dist gap = arrivals->gap;
-    bal_dist_scale(&gap, 1 / (u->lambda * u->servers) / gap.mean);
+static double sigma_of_renewal(const struct bli_arrivals *arrivals, const struct bli_uniform *u) {
+    struct bli_dist gap = arrivals->gap;
+    bli_dist_scale(&gap, 1 / (u->lambda * u->servers) / gap.mean);
     double below = 0, above = 1;
     for (;;) {
-        const double x = 0.5 * (below + above), c = bal_dist_outlasts(&gap, x);
+        const double x = 0.5 * (below + above), c = bli_dist_outlasts(&gap, x);
         if (x <= below || x >= above || isnan(c))
             return isnan(c) ? NAN : 1 - x;
         if (c / (c + (1 - c) / u->servers) > x)
@@ -81,12 +81,12 @@ static double sigma_of_renewal(const struct bal_arrivals *arrivals, const struct
     }
 }
 
-static struct bal_prediction renewal(const struct bal_model *model, const struct bal_uniform *u) {
+static struct bli_prediction renewal(const struct bli_model *model, const struct bli_uniform *u) {
     const double sigma = !u->exponential ? NAN : u->lambda >= 1 ? 1 : sigma_of_renewal(&model->arrivals, u);
     if (isnan(sigma))
-        return bal_theory_unknown;
-    struct bal_prediction known =
-        bal_theory_from_wait(bal_wait_mm1(sigma), u->unit, BAL_THEORY_EXACT, "GI/M/1");
+        return bli_theory_unknown;
+    struct bli_prediction known =
+        bli_theory_from_wait(bli_wait_mm1(sigma), u->unit, BLI_THEORY_EXACT, "GI/M/1");
     known.waiting_limit = NAN; /* with more servers it is another queue */
     return known;
 }
@@ -94,27 +94,27 @@ static struct bal_prediction renewal(const struct bal_model *model, const struct
 /* A job waits for those that are there, as in M/G/1, and for those of its batch that come to the same server
  * before it: half of the others, each with probability 1/N. Being in some batch it has E[X (X - 1)] / E[X]
  * others; and all of this is drawn out by 1/(1 - lambda) (Burke 1975). */
-static struct bal_prediction batches(const struct bal_model *model, const struct bal_uniform *u) {
-    const struct bal_batch *batch = &model->arrivals.batch;
-    const double others = bal_batch_variance(batch) / batch->mean + batch->mean - 1;
+static struct bli_prediction batches(const struct bli_model *model, const struct bli_uniform *u) {
+    const struct bli_batch *batch = &model->arrivals.batch;
+    const double others = bli_batch_variance(batch) / batch->mean + batch->mean - 1;
     const double speed = model->size.mean / u->unit;
-    struct bal_prediction known = bal_theory_unknown;
-    known.kind = BAL_THEORY_EXACT;
+    struct bli_prediction known = bli_theory_unknown;
+    known.kind = BLI_THEORY_EXACT;
     known.source = "M^X/G/1";
     known.waiting_mean =
-        bal_mg1_waiting(u->lambda / u->unit, u->unit, bal_dist_moment(&model->size, 2) / (speed * speed)) +
+        bli_mg1_waiting(u->lambda / u->unit, u->unit, bli_dist_moment(&model->size, 2) / (speed * speed)) +
         (u->lambda < 1 ? 0.5 * others / u->servers * u->unit / (1 - u->lambda) : 0);
     known.waiting_limit = NAN;
     known.response_mean = known.waiting_mean + u->unit;
     return known;
 }
 
-static struct bal_prediction arrivals(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                      const struct bal_uniform *u) {
+static struct bli_prediction arrivals(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                      const struct bli_uniform *u) {
     (void)policy;
-    return model->arrivals.kind == BAL_ARRIVALS_RENEWAL ? renewal(model, u)
-           : model->arrivals.kind == BAL_ARRIVALS_BATCH ? batches(model, u)
-                                                        : bal_theory_unknown;
+    return model->arrivals.kind == BLI_ARRIVALS_RENEWAL ? renewal(model, u)
+           : model->arrivals.kind == BLI_ARRIVALS_BATCH ? batches(model, u)
+                                                        : bli_theory_unknown;
 }
 
 static double mean_of_classes(double p, double high, double low) {
@@ -123,20 +123,20 @@ static double mean_of_classes(double p, double high, double low) {
 
 /* Every server is an M/G/1 queue with two classes. A job waits until its service begins; a low one may be
  * interrupted afterwards, so that its service takes 1/(1 - p lambda) times its size on average. */
-static struct bal_prediction classes(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                     const struct bal_uniform *u, enum bal_discipline discipline) {
-    if (discipline == BAL_DISCIPLINE_FIFO)
-        return bal_theory_classes_of_fifo(model, policy, u, discipline);
-    const bool interrupts = discipline == BAL_DISCIPLINE_PREEMPTIVE;
+static struct bli_prediction classes(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                     const struct bli_uniform *u, enum bli_discipline discipline) {
+    if (discipline == BLI_DISCIPLINE_FIFO)
+        return bli_theory_classes_of_fifo(model, policy, u, discipline);
+    const bool interrupts = discipline == BLI_DISCIPLINE_PREEMPTIVE;
     const double p = model->high, rate = u->lambda / u->unit, speed = model->size.mean / u->unit;
-    const double m2 = bal_dist_moment(&model->size, 2) / (speed * speed);
-    const struct bal_mg1_class class[2] = {{p * rate, u->unit, m2}, {(1 - p) * rate, u->unit, m2}};
-    double (*const response)(const struct bal_mg1_class *, size_t, size_t) =
-        interrupts ? bal_mg1_preemptive : bal_mg1_nonpreemptive;
-    struct bal_prediction known = bal_theory_unknown;
-    known.kind = BAL_THEORY_EXACT;
+    const double m2 = bli_dist_moment(&model->size, 2) / (speed * speed);
+    const struct bli_mg1_class class[2] = {{p * rate, u->unit, m2}, {(1 - p) * rate, u->unit, m2}};
+    double (*const response)(const struct bli_mg1_class *, size_t, size_t) =
+        interrupts ? bli_mg1_preemptive : bli_mg1_nonpreemptive;
+    struct bli_prediction known = bli_theory_unknown;
+    known.kind = BLI_THEORY_EXACT;
     known.source = u->exponential ? "M/M/1 with priorities" : "M/G/1 with priorities";
-    struct bal_prediction_class *high = &known.high, *low = &known.low;
+    struct bli_prediction_class *high = &known.high, *low = &known.low;
     high->response_mean = response(class, 2, 0);
     low->response_mean = response(class, 2, 1);
     high->waiting_mean = high->response_mean - u->unit;
@@ -150,34 +150,34 @@ static struct bal_prediction classes(const struct bal_model *model, const struct
     return known;
 }
 
-static struct bal_prediction slots(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                   const struct bal_uniform *u) {
+static struct bli_prediction slots(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                   const struct bli_uniform *u) {
     (void)policy;
-    return bal_theory_from_wait(bal_wait_mmn(u->lambda, model->slots), u->unit, BAL_THEORY_EXACT, "M/M/k");
+    return bli_theory_from_wait(bli_wait_mmn(u->lambda, model->slots), u->unit, BLI_THEORY_EXACT, "M/M/k");
 }
 
-static struct bal_prediction speeds(const struct bal_model *model, const struct bal_uniform *u) {
-    return bal_theory_speeds_queue(&model->speeds, model->slots == BAL_SLOTS_ALL ? 0 : model->slots,
-                                   bal_model_arrival_rate(model) / u->servers, u->unit, u->exponential);
+static struct bli_prediction speeds(const struct bli_model *model, const struct bli_uniform *u) {
+    return bli_theory_speeds_queue(&model->speeds, model->slots == BLI_SLOTS_ALL ? 0 : model->slots,
+                                   bli_model_arrival_rate(model) / u->servers, u->unit, u->exponential);
 }
 
-static struct bal_prediction patience(const struct bal_model *model, const struct bal_uniform *u) {
-    return bal_theory_impatient(model, u, model->slots > 1 ? model->slots : 1);
+static struct bli_prediction patience(const struct bli_model *model, const struct bli_uniform *u) {
+    return bli_theory_impatient(model, u, model->slots > 1 ? model->slots : 1);
 }
 
-static struct bal_prediction failures(const struct bal_model *model, const struct bal_uniform *u) {
-    struct bal_prediction known = bal_theory_unknown;
-    known.kind = BAL_THEORY_EXACT;
+static struct bli_prediction failures(const struct bli_model *model, const struct bli_uniform *u) {
+    struct bli_prediction known = bli_theory_unknown;
+    known.kind = BLI_THEORY_EXACT;
     known.source = "M/M/1 with breakdowns";
-    known.response_mean = bal_breakdown_queue(u->lambda, u->unit / model->failures.up.mean,
+    known.response_mean = bli_breakdown_queue(u->lambda, u->unit / model->failures.up.mean,
                                               u->unit / model->failures.down.mean) /
                           u->lambda * u->unit;
     return known;
 }
 
-static struct bal_prediction unequal(const struct bal_model *model, const struct bal_policy_spec *policy) {
+static struct bli_prediction unequal(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
-    return bal_theory_separate_queues(model, false);
+    return bli_theory_separate_queues(model, false);
 }
 
 static unsigned choices(const struct bal_policy_spec *policy) {
@@ -185,24 +185,24 @@ static unsigned choices(const struct bal_policy_spec *policy) {
     return 1;
 }
 
-static double critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+static double critical_load(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
-    return bal_critical_of_d(&model->servers, 1, true);
+    return bli_critical_of_d(&model->servers, 1, true);
 }
 
-static double relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
+static double relaxation(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
-    return bal_relaxation_apart(model, 1);
+    return bli_relaxation_apart(model, 1);
 }
 
-static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *model,
-                           const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+static enum bal_code fluid(struct bli_theory_fluid *f, const struct bli_model *model,
+                           const struct bal_policy_spec *policy, enum bli_rcpb_variant variant,
                            struct bal_error *err) {
     (void)policy, (void)variant, (void)err;
-    return bal_fluid_use_pod(f, model->load, 0, 1, 1);
+    return bli_fluid_use_pod(f, model->load, 0, 1, 1);
 }
 
-const struct bal_policy_theory bal_theory_random[] = {{.policy = "random",
+const struct bli_policy_theory bli_theory_random[] = {{.policy = "random",
                                                        .fifo = fifo,
                                                        .any_sizes = true,
                                                        .unequal = unequal,

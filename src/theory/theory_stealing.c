@@ -5,8 +5,8 @@
 #include <math.h>
 
 /* How many servers have generators, as far as that stays so; 0: it does not. */
-static uint32_t hosts_of(const struct bal_model *model) {
-    const uint32_t servers = bal_servers_count(&model->servers);
+static uint32_t hosts_of(const struct bli_model *model) {
+    const uint32_t servers = bli_servers_count(&model->servers);
     switch (model->placement.kind) {
     case BAL_PLACEMENT_EVEN:
         return servers;
@@ -25,12 +25,12 @@ static uint32_t hosts_of(const struct bal_model *model) {
 }
 
 /* hosts (most + 1) < lambda n. */
-static double unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+static double unstable_load(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
     const uint32_t hosts = hosts_of(model);
-    const double most = bal_steal_max(&model->steal);
-    return hosts && isfinite(most) ? hosts * (most + 1) / bal_servers_count(&model->servers) : NAN;
+    const double most = bli_steal_max(&model->steal);
+    return hosts && isfinite(most) ? hosts * (most + 1) / bli_servers_count(&model->servers) : NAN;
 }
 
-const struct bal_policy_theory bal_theory_stealing[] = {
+const struct bli_policy_theory bli_theory_stealing[] = {
     {.policy = "stealing", .unstable_load = unstable_load}, {0}};

@@ -7,52 +7,52 @@ static bool aborts(const struct bal_policy_spec *policy) {
     return bal_policy_flags(policy) & BAL_ABORTS;
 }
 
-static struct bal_prediction fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                  const struct bal_uniform *u) {
-    return aborts(policy) ? bal_theory_unknown : bal_theory_no_wait(model, policy, u);
+static struct bli_prediction fifo(const struct bli_model *model, const struct bal_policy_spec *policy,
+                                  const struct bli_uniform *u) {
+    return aborts(policy) ? bli_theory_unknown : bli_theory_no_wait(model, policy, u);
 }
 
 /* As in the paper. */
-static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+static bool chain(const struct bal_policy_spec *policy, const struct bli_uniform *u,
                   struct chain_rules *rules) {
     (void)u;
     const struct bal_power power = policy->policy->power(policy->value);
-    rules->rule = bal_chain_tabs;
+    rules->rule = bli_chain_tabs;
     rules->standby = power.standby_rate;
     rules->setup = power.setup_rate;
     return !aborts(policy) && bal_policy_value(policy, "after") == 1 &&
-           !(bal_policy_value(policy, "none") > 0) && bal_else_is_uniform(policy);
+           !(bal_policy_value(policy, "none") > 0) && bli_else_is_uniform(policy);
 }
 
 /* Standby and set-up must be without memory: exponential in whatever form they are given. */
-static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *model,
-                           const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+static enum bal_code fluid(struct bli_theory_fluid *f, const struct bli_model *model,
+                           const struct bal_policy_spec *policy, enum bli_rcpb_variant variant,
                            struct bal_error *err) {
     (void)variant;
     if (aborts(policy))
         return bal_fail(err, BAL_E_MODEL, "the fluid model of tabs is about abort=no");
-    const struct bal_dist *dists[] = {&model->standby, &model->setup};
+    const struct bli_dist *dists[] = {&model->standby, &model->setup};
     const struct bal_power power = policy->policy->power(policy->value);
     const double unit = model->size.mean / model->servers.group[0].speed;
     double rate[] = {power.standby_rate, power.setup_rate};
     for (int i = 0; i < 2; i++) {
         if (!(dists[i]->mean > 0))
             continue;
-        if (!bal_dist_is_exponential(dists[i]))
+        if (!bli_dist_is_exponential(dists[i]))
             return bal_fail(err, BAL_E_MODEL,
                             "the fluid model of tabs is about exponential standby and set-up times");
         rate[i] = unit / dists[i]->mean;
     }
-    f->kind = BAL_FLUID_TABS;
+    f->kind = BLI_FLUID_TABS;
     const enum bal_code code =
-        bal_tabs_init(&f->param.tabs, model->load, rate[0], rate[1], &model->size, &model->curve, err);
+        bli_tabs_init(&f->param.tabs, model->load, rate[0], rate[1], &model->size, &model->curve, err);
     if (code)
         return code;
     f->param.tabs.unit = unit;
     f->param.tabs.buffer = model->buffer;
-    f->model = bal_fluid_tabs(&f->param.tabs);
+    f->model = bli_fluid_tabs(&f->param.tabs);
     return BAL_OK;
 }
 
-const struct bal_policy_theory bal_theory_tabs[] = {
+const struct bli_policy_theory bli_theory_tabs[] = {
     {.policy = "tabs", .fifo = fifo, .chain = chain, .fluid = fluid, .any_fluid = true}, {0}};

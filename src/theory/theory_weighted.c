@@ -10,19 +10,19 @@ struct queue {
     double share, service, load;
 };
 
-static struct queue queue_of(const struct bal_model *model, unsigned g, bool by_speed) {
-    const struct bal_servers *servers = &model->servers;
-    const struct bal_group *group = &servers->group[g];
-    const double capacity = bal_servers_capacity(servers);
+static struct queue queue_of(const struct bli_model *model, unsigned g, bool by_speed) {
+    const struct bli_servers *servers = &model->servers;
+    const struct bli_group *group = &servers->group[g];
+    const double capacity = bli_servers_capacity(servers);
     const double share =
-        by_speed ? group->count * group->speed / capacity : (double)group->count / bal_servers_count(servers);
+        by_speed ? group->count * group->speed / capacity : (double)group->count / bli_servers_count(servers);
     return (struct queue){.share = share,
                           .service = model->size.mean / group->speed,
                           .load = model->load * capacity * share / (group->count * group->speed)};
 }
 
 /* The share of jobs that take longer than t, if sizes are exponential: a response time of M/M/1 is. */
-static double longer(const struct bal_model *model, bool by_speed, double t) {
+static double longer(const struct bli_model *model, bool by_speed, double t) {
     double sum = 0;
     for (unsigned g = 0; g < model->servers.groups; g++) {
         const struct queue q = queue_of(model, g, by_speed);
@@ -31,7 +31,7 @@ static double longer(const struct bal_model *model, bool by_speed, double t) {
     return sum;
 }
 
-static double quantile(const struct bal_model *model, bool by_speed, double p) {
+static double quantile(const struct bli_model *model, bool by_speed, double p) {
     double below = 0, above = model->size.mean;
     while (longer(model, by_speed, above) > 1 - p)
         above *= 2;
@@ -43,11 +43,11 @@ static double quantile(const struct bal_model *model, bool by_speed, double p) {
     }
 }
 
-struct bal_prediction bal_theory_separate_queues(const struct bal_model *model, bool by_speed) {
-    const bool exponential = bal_dist_is_exponential(&model->size);
-    const bool shared = model->discipline == BAL_DISCIPLINE_SHARING;
-    struct bal_prediction known = bal_theory_unknown;
-    known.kind = BAL_THEORY_EXACT;
+struct bli_prediction bli_theory_separate_queues(const struct bli_model *model, bool by_speed) {
+    const bool exponential = bli_dist_is_exponential(&model->size);
+    const bool shared = model->discipline == BLI_DISCIPLINE_SHARING;
+    struct bli_prediction known = bli_theory_unknown;
+    known.kind = BLI_THEORY_EXACT;
     known.source = shared        ? "M/G/1-PS of each speed"
                    : exponential ? "M/M/1 of each speed"
                                  : "M/G/1 of each speed";
@@ -58,54 +58,54 @@ struct bal_prediction bal_theory_separate_queues(const struct bal_model *model, 
         const struct queue q = queue_of(model, g, by_speed);
         const double per_speed = q.service / model->size.mean;
         known.waiting_mean +=
-            q.share * bal_mg1_waiting(q.load / q.service, q.service,
-                                      bal_dist_moment(&model->size, 2) * per_speed * per_speed);
+            q.share * bli_mg1_waiting(q.load / q.service, q.service,
+                                      bli_dist_moment(&model->size, 2) * per_speed * per_speed);
         known.waiting_probability += q.share * fmin(q.load, 1);
         service += q.share * q.service / (shared ? 1 - q.load : 1);
         stable &= q.load < 1;
     }
     if (!stable)
-        return bal_theory_unknown;
+        return bli_theory_unknown;
     known.response_mean = shared ? service : known.waiting_mean + service;
     for (int i = 0; i < 4 && exponential; i++)
-        known.response_quantile[i] = quantile(model, by_speed, bal_theory_quantiles[i]);
+        known.response_quantile[i] = quantile(model, by_speed, bli_theory_quantiles[i]);
     return known;
 }
 
-static struct bal_prediction unequal(const struct bal_model *model, const struct bal_policy_spec *policy) {
+static struct bli_prediction unequal(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
-    return bal_theory_separate_queues(model, true);
+    return bli_theory_separate_queues(model, true);
 }
 
-static double relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
+static double relaxation(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
-    return bal_relaxation_by_speed(model, 1);
+    return bli_relaxation_by_speed(model, 1);
 }
 
 /* A server of speed w gets w of the jobs of a round. */
-static double relaxation_in_turn(const struct bal_model *model, const struct bal_policy_spec *policy) {
+static double relaxation_in_turn(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
-    return bal_relaxation_by_speed(model, 1.0 / bal_servers_count(&model->servers));
+    return bli_relaxation_by_speed(model, 1.0 / bli_servers_count(&model->servers));
 }
 
 /* The queue lengths squared over the speeds, added up, fall on average wherever they are large: the job goes
  * where they grow least, so no faster than if it went to a server drawn by speed. With d servers to choose
  * from this may be another one. */
-static double critical_of_own(const struct bal_model *model, const struct bal_policy_spec *policy) {
+static double critical_of_own(const struct bli_model *model, const struct bal_policy_spec *policy) {
     (void)model;
     return isnan(bal_policy_value(policy, "d")) ? 1 : NAN;
 }
 
-const struct bal_policy_theory bal_theory_weighted[] = {
+const struct bli_policy_theory bli_theory_weighted[] = {
     {.policy = "weighted-random",
      .unequal = unequal,
      .any_dispatchers = true,
-     .critical_load = bal_critical_always,
+     .critical_load = bli_critical_always,
      .relaxation = relaxation},
     {.policy = "weighted-round-robin",
-     .critical_load = bal_critical_always,
+     .critical_load = bli_critical_always,
      .relaxation = relaxation_in_turn},
-    {.policy = "sed", .critical_load = bal_critical_always},
-    {.policy = "fastest-idle", .critical_load = bal_critical_always},
+    {.policy = "sed", .critical_load = bli_critical_always},
+    {.policy = "fastest-idle", .critical_load = bli_critical_always},
     {.policy = "least-conn", .critical_load = critical_of_own},
     {0}};

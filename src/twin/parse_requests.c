@@ -26,63 +26,63 @@ static bool is_one_of(const char *word, const char *const *list, size_t count) {
     return false;
 }
 
-static bool parse_long_text(struct bal_document *d, int map, const char *name, char *text, size_t size) {
-    const int node = bal_node_get(d, map, name);
-    if (node == 0 || bal_node_kind(d, node) != BAL_NODE_TEXT || strlen(bal_node_text(d, node)) >= size)
+static bool parse_long_text(struct bli_document *d, int map, const char *name, char *text, size_t size) {
+    const int node = bli_node_get(d, map, name);
+    if (node == 0 || bli_node_kind(d, node) != BLI_NODE_TEXT || strlen(bli_node_text(d, node)) >= size)
         return false;
-    snprintf(text, size, "%s", bal_node_text(d, node));
+    snprintf(text, size, "%s", bli_node_text(d, node));
     return true;
 }
 
-static bool parse_text(struct bal_document *d, int map, const char *name, char text[BAL_RING_NAME]) {
-    return parse_long_text(d, map, name, text, BAL_RING_NAME);
+static bool parse_text(struct bli_document *d, int map, const char *name, char text[BLI_RING_NAME]) {
+    return parse_long_text(d, map, name, text, BLI_RING_NAME);
 }
 
-static bool parse_count(struct bal_document *d, int map, const char *name, double most, double *count) {
-    const int node = bal_node_get(d, map, name);
+static bool parse_count(struct bli_document *d, int map, const char *name, double most, double *count) {
+    const int node = bli_node_get(d, map, name);
     double value;
-    if (node == 0 || bal_node_kind(d, node) != BAL_NODE_TEXT)
+    if (node == 0 || bli_node_kind(d, node) != BLI_NODE_TEXT)
         return false;
-    const char *end = bal_number_read(bal_node_text(d, node), &value);
+    const char *end = bli_number_read(bli_node_text(d, node), &value);
     if (!end || *end || !(value >= 0 && value <= most) || value != floor(value))
         return false;
     *count = value;
     return true;
 }
 
-static bool is_true(struct bal_document *d, int map, const char *name) {
-    char text[BAL_RING_NAME];
+static bool is_true(struct bli_document *d, int map, const char *name) {
+    char text[BLI_RING_NAME];
     return parse_text(d, map, name, text) && strcmp(text, "true") == 0;
 }
 
-static bool has_schema(struct bal_document *d) {
+static bool has_schema(struct bli_document *d) {
     double schema = 0;
-    return bal_node_kind(d, bal_document_root(d)) == BAL_NODE_MAP &&
-           parse_count(d, bal_document_root(d), "schema", 1e9, &schema) && schema == SCHEMA;
+    return bli_node_kind(d, bli_document_root(d)) == BLI_NODE_MAP &&
+           parse_count(d, bli_document_root(d), "schema", 1e9, &schema) && schema == SCHEMA;
 }
 
 /* ---- records ---- */
 
-static bool has_fields(struct bal_document *d) {
+static bool has_fields(struct bli_document *d) {
     static const char *const names[FIELDS] = {"number", "arrived_seconds", "wait_us", "service_us",
                                               "server", "class",           "status",  "reason"};
-    const int list = bal_node_get(d, bal_document_root(d), "fields");
-    if (list == 0 || bal_node_kind(d, list) != BAL_NODE_LIST || bal_node_count(d, list) < FIELDS)
+    const int list = bli_node_get(d, bli_document_root(d), "fields");
+    if (list == 0 || bli_node_kind(d, list) != BLI_NODE_LIST || bli_node_count(d, list) < FIELDS)
         return false;
     for (size_t i = 0; i < FIELDS; i++) {
-        const int item = bal_node_item(d, list, i);
-        if (bal_node_kind(d, item) != BAL_NODE_TEXT || strcmp(bal_node_text(d, item), names[i]) != 0)
+        const int item = bli_node_item(d, list, i);
+        if (bli_node_kind(d, item) != BLI_NODE_TEXT || strcmp(bli_node_text(d, item), names[i]) != 0)
             return false;
     }
     return true;
 }
 
-static enum bal_code read_head(const char *text, size_t length, struct bal_ring_head *head,
+static enum bal_code read_head(const char *text, size_t length, struct bli_ring_head *head,
                                struct bal_error *err) {
-    struct bal_document *d;
-    if (bal_document_new(text, length, "the answer", &d, NULL))
+    struct bli_document *d;
+    if (bli_document_new(text, length, "the answer", &d, NULL))
         return fail_at_line(err, 1, "no object; is this the address of ballast_status?");
-    const int root = bal_document_root(d);
+    const int root = bli_document_root(d);
     double first = 0, next = 0, lost = 0, classes = 1;
     const double most = 0x1p53;
     const bool right = has_schema(d) && has_fields(d) && parse_text(d, root, "upstream", head->upstream) &&
@@ -95,7 +95,7 @@ static enum bal_code read_head(const char *text, size_t length, struct bal_ring_
     head->first = (uint64_t)first;
     head->next = (uint64_t)next;
     head->lost = (uint64_t)lost;
-    bal_document_free(d);
+    bli_document_free(d);
     return right ? BAL_OK : fail_at_line(err, 1, "not the head of records of schema 1");
 }
 
@@ -158,17 +158,17 @@ static bool read_record(const char *at, const char *end, struct request_record *
 /* Was it at a server of this fleet? */
 static bool is_served(const struct request_record *r) {
     static const char *const others[] = {"none", "full", "overdue", "backup"};
-    return !is_one_of(r->reason, others, 4) && r->server < BAL_RING_SERVERS;
+    return !is_one_of(r->reason, others, 4) && r->server < BLI_RING_SERVERS;
 }
 
 /* As the module does for policies of two classes: of eight urgencies those above the usual one. */
-static bool is_high(const struct request_record *r, const struct bal_ring_head *head) {
+static bool is_high(const struct request_record *r, const struct bli_ring_head *head) {
     return head->classes > 1 && r->class < (head->classes >= URGENCIES ? USUAL : 1);
 }
 
-static struct bal_trace_job job_of(const struct request_record *r, const struct bal_ring_head *head) {
+static struct bli_trace_job job_of(const struct request_record *r, const struct bli_ring_head *head) {
     const int64_t wait = (int64_t)r->wait_us * 1000, service = (int64_t)r->service_us * 1000;
-    return (struct bal_trace_job){.time = r->arrived + wait,
+    return (struct bli_trace_job){.time = r->arrived + wait,
                                   .ahead = wait,
                                   .size = service > 0 ? service : 250, /* below the resolution */
                                   .high = is_high(r, head),
@@ -177,10 +177,10 @@ static struct bal_trace_job job_of(const struct request_record *r, const struct 
                                              r->status == 504};
 }
 
-enum bal_code bal_ring_read(const char *text, size_t length, struct bal_ring_head *head,
-                            void (*take)(void *context, const struct bal_trace_job *job), void *context,
+enum bal_code bli_ring_read(const char *text, size_t length, struct bli_ring_head *head,
+                            void (*take)(void *context, const struct bli_trace_job *job), void *context,
                             struct bal_error *err) {
-    *head = (struct bal_ring_head){.first = 0};
+    *head = (struct bli_ring_head){.first = 0};
     const char *const all = text + length;
     const char *end = length > 0 ? memchr(text, '\n', length) : NULL;
     if (!end)
@@ -196,7 +196,7 @@ enum bal_code bal_ring_read(const char *text, size_t length, struct bal_ring_hea
         if (!read_record(at, end, &record) || record.number != number++)
             return fail_at_line(err, line, "no record");
         if (is_served(&record)) {
-            const struct bal_trace_job job = job_of(&record, head);
+            const struct bli_trace_job job = job_of(&record, head);
             take(context, &job);
         }
     }
@@ -208,32 +208,32 @@ enum bal_code bal_ring_read(const char *text, size_t length, struct bal_ring_hea
 /* ---- the fleet ---- */
 
 /* Is it meant to work? And does it at present? */
-static bool is_counted(struct bal_document *d, int server, bool *away) {
+static bool is_counted(struct bli_document *d, int server, bool *away) {
     static const char *const leaving[] = {"draining", "down"};
     static const char *const closed[] = {"failing", "unchecked", "ejected", "closed", "silent"};
-    char state[BAL_RING_NAME];
+    char state[BLI_RING_NAME];
     if (!parse_text(d, server, "state", state) || is_one_of(state, leaving, 2))
         return false;
     *away = is_one_of(state, closed, sizeof closed / sizeof *closed);
     return true;
 }
 
-static enum bal_code read_servers(struct bal_document *d, int list, struct bal_ring_fleet *fleet,
-                                  struct bal_log_servers *names, struct bal_error *err) {
-    if (list == 0 || bal_node_kind(d, list) != BAL_NODE_LIST || bal_node_count(d, list) > BAL_RING_SERVERS)
+static enum bal_code read_servers(struct bli_document *d, int list, struct bli_ring_fleet *fleet,
+                                  struct bli_log_servers *names, struct bal_error *err) {
+    if (list == 0 || bli_node_kind(d, list) != BLI_NODE_LIST || bli_node_count(d, list) > BLI_RING_SERVERS)
         return bal_fail(err, BAL_E_FORMAT, "the status has no list of servers");
-    for (size_t i = 0; i < bal_node_count(d, list); i++) {
-        const int server = bal_node_item(d, list, i);
-        char name[BAL_RING_NAME];
+    for (size_t i = 0; i < bli_node_count(d, list); i++) {
+        const int server = bli_node_item(d, list, i);
+        char name[BLI_RING_NAME];
         bool away;
-        if (bal_node_kind(d, server) != BAL_NODE_MAP || !is_counted(d, server, &away))
+        if (bli_node_kind(d, server) != BLI_NODE_MAP || !is_counted(d, server, &away))
             continue;
         fleet->servers++;
         fleet->away += away;
         uint32_t number;
         const bool named = names && parse_text(d, server, "name", name) && *name;
         const enum bal_code code =
-            named ? bal_log_servers_number(names, (struct bal_log_span){name, strlen(name)}, &number, err)
+            named ? bli_log_servers_number(names, (struct bli_log_span){name, strlen(name)}, &number, err)
                   : BAL_OK;
         if (code)
             return code;
@@ -241,26 +241,26 @@ static enum bal_code read_servers(struct bal_document *d, int list, struct bal_r
     return fleet->servers > 0 ? BAL_OK : bal_fail(err, BAL_E_FORMAT, "the status has no server that works");
 }
 
-static bool is_wanted(struct bal_document *d, int dispatcher, const char *upstream) {
-    char name[BAL_RING_NAME];
-    return bal_node_kind(d, dispatcher) == BAL_NODE_MAP && !is_true(d, dispatcher, "backup") &&
+static bool is_wanted(struct bli_document *d, int dispatcher, const char *upstream) {
+    char name[BLI_RING_NAME];
+    return bli_node_kind(d, dispatcher) == BLI_NODE_MAP && !is_true(d, dispatcher, "backup") &&
            parse_text(d, dispatcher, "upstream", name) && (!upstream || strcmp(name, upstream) == 0);
 }
 
-enum bal_code bal_ring_fleet(const char *text, size_t length, const char *upstream,
-                             struct bal_ring_fleet *fleet, struct bal_log_servers *names,
+enum bal_code bli_ring_fleet(const char *text, size_t length, const char *upstream,
+                             struct bli_ring_fleet *fleet, struct bli_log_servers *names,
                              struct bal_error *err) {
-    struct bal_document *d;
-    *fleet = (struct bal_ring_fleet){.slots = 0};
-    if (bal_document_new(text, length, "the status", &d, NULL))
+    struct bli_document *d;
+    *fleet = (struct bli_ring_fleet){.slots = 0};
+    if (bli_document_new(text, length, "the status", &d, NULL))
         return bal_fail(err, BAL_E_FORMAT, "the status is no JSON; is this the address of ballast_status?");
     enum bal_code code = BAL_OK;
-    const int list = has_schema(d) ? bal_node_get(d, bal_document_root(d), "dispatchers") : 0;
+    const int list = has_schema(d) ? bli_node_get(d, bli_document_root(d), "dispatchers") : 0;
     int found = 0;
-    if (list != 0 && bal_node_kind(d, list) == BAL_NODE_LIST)
-        for (size_t i = 0; i < bal_node_count(d, list) && found == 0; i++)
-            if (is_wanted(d, bal_node_item(d, list, i), upstream))
-                found = bal_node_item(d, list, i);
+    if (list != 0 && bli_node_kind(d, list) == BLI_NODE_LIST)
+        for (size_t i = 0; i < bli_node_count(d, list) && found == 0; i++)
+            if (is_wanted(d, bli_node_item(d, list, i), upstream))
+                found = bli_node_item(d, list, i);
     double slots = 0;
     if (found == 0 || !parse_text(d, found, "policy", fleet->policy) ||
         !parse_count(d, found, "slots", 1e6, &slots))
@@ -273,7 +273,7 @@ enum bal_code bal_ring_fleet(const char *text, size_t length, const char *upstre
     fleet->options_known =
         !code && parse_long_text(d, found, "options", fleet->options, sizeof fleet->options);
     if (!code)
-        code = read_servers(d, bal_node_get(d, found, "servers"), fleet, names, err);
-    bal_document_free(d);
+        code = read_servers(d, bli_node_get(d, found, "servers"), fleet, names, err);
+    bli_document_free(d);
     return code;
 }

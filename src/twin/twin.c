@@ -19,39 +19,39 @@ enum { JOBS_MIN = 100 }; /* fewer are not enough for an answer */
 
 static const double nanoseconds = 1e9;
 
-double bal_twin_error(double value, struct bal_confidence_range range) {
+double bli_twin_error(double value, struct bli_confidence_range range) {
     return fmax(value - range.low, range.high - value);
 }
 
-struct bal_estimate bal_twin_above(const struct bal_twin_row *row, const struct bal_twin_row *other) {
-    if ((row->what == BAL_TWIN_TRAFFIC) != (other->what == BAL_TWIN_TRAFFIC))
-        return (struct bal_estimate){NAN, NAN};
-    const double mean = row->time[BAL_TIME_MEAN] - other->time[BAL_TIME_MEAN];
+struct bli_estimate bli_twin_above(const struct bli_twin_row *row, const struct bli_twin_row *other) {
+    if ((row->what == BLI_TWIN_TRAFFIC) != (other->what == BLI_TWIN_TRAFFIC))
+        return (struct bli_estimate){NAN, NAN};
+    const double mean = row->time[BLI_TIME_MEAN] - other->time[BLI_TIME_MEAN];
     if (row->at != other->at)
-        return (struct bal_estimate){
-            mean, hypot(bal_twin_error(row->time[BAL_TIME_MEAN], row->log[BAL_TIME_MEAN]),
-                        bal_twin_error(other->time[BAL_TIME_MEAN], other->log[BAL_TIME_MEAN])) /
+        return (struct bli_estimate){
+            mean, hypot(bli_twin_error(row->time[BLI_TIME_MEAN], row->log[BLI_TIME_MEAN]),
+                        bli_twin_error(other->time[BLI_TIME_MEAN], other->log[BLI_TIME_MEAN])) /
                       sqrt(2)}; /* each is that of another log against this one */
-    double apart[BAL_REPLAY_SPANS], jobs = 0;
-    for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
+    double apart[BLI_REPLAY_SPANS], jobs = 0;
+    for (int s = 0; s < BLI_REPLAY_SPANS; s++) {
         apart[s] = row->jobs[s] > 0 && other->jobs[s] > 0
                        ? row->jobs[s] * (row->response[s] - other->response[s])
                        : 0;
         jobs += row->jobs[s];
     }
-    return (struct bal_estimate){mean, bal_blocks_half(apart, 0) / jobs};
+    return (struct bli_estimate){mean, bli_blocks_half(apart, 0) / jobs};
 }
 
 /* ---- questions ---- */
 
-static struct bal_twin_row *add_row(struct bal_twin *twin, enum bal_twin_what what,
+static struct bli_twin_row *add_row(struct bli_twin *twin, enum bli_twin_what what,
                                     const struct bal_policy_spec *policy, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static struct bal_twin_row *add_row(struct bal_twin *twin, enum bal_twin_what what,
+static struct bli_twin_row *add_row(struct bli_twin *twin, enum bli_twin_what what,
                                     const struct bal_policy_spec *policy, const char *format, ...) {
-    struct bal_twin_row *row = &twin->row[twin->rows++];
-    *row = (struct bal_twin_row){.what = what, .policy = *policy};
+    struct bli_twin_row *row = &twin->row[twin->rows++];
+    *row = (struct bli_twin_row){.what = what, .policy = *policy};
     va_list args;
     va_start(args, format);
     vsnprintf(row->text, sizeof row->text, format, args);
@@ -60,50 +60,50 @@ static struct bal_twin_row *add_row(struct bal_twin *twin, enum bal_twin_what wh
 }
 
 static bool is_same(const struct bal_policy_spec *a, const struct bal_policy_spec *b) {
-    char x[BAL_TWIN_TEXT], y[BAL_TWIN_TEXT];
+    char x[BLI_TWIN_TEXT], y[BLI_TWIN_TEXT];
     bal_policy_print(a, x, sizeof x);
     bal_policy_print(b, y, sizeof y);
     return strcmp(x, y) == 0;
 }
 
 /* The first row is what the fleet has, or, where that is not known, the first of the others. */
-static void add_rows(struct bal_twin *twin) {
-    const struct bal_twin_options *o = &twin->options;
+static void add_rows(struct bli_twin *twin) {
+    const struct bli_twin_options *o = &twin->options;
     const struct bal_policy_spec *now = o->has_now ? &o->now : &o->policy[0];
-    char name[BAL_TWIN_TEXT / 2];
+    char name[BLI_TWIN_TEXT / 2];
     bal_policy_print(now, name, sizeof name);
     if (o->has_now)
-        add_row(twin, BAL_TWIN_NOW, now, "now: %s", name);
+        add_row(twin, BLI_TWIN_NOW, now, "now: %s", name);
     else
-        add_row(twin, BAL_TWIN_POLICY, now, "with %s", name);
+        add_row(twin, BLI_TWIN_POLICY, now, "with %s", name);
     if (o->fewer > 0)
-        add_row(twin, BAL_TWIN_FEWER, now, "with %u server%s fewer (%s)", o->fewer, o->fewer == 1 ? "" : "s",
+        add_row(twin, BLI_TWIN_FEWER, now, "with %u server%s fewer (%s)", o->fewer, o->fewer == 1 ? "" : "s",
                 name);
     if (o->traffic == 2)
-        add_row(twin, BAL_TWIN_TRAFFIC, now, "with the traffic doubled (%s)", name);
+        add_row(twin, BLI_TWIN_TRAFFIC, now, "with the traffic doubled (%s)", name);
     else if (o->traffic > 1)
-        add_row(twin, BAL_TWIN_TRAFFIC, now, "with %u times the traffic (%s)", o->traffic, name);
-    for (size_t i = 0; i < o->policies && twin->rows < BAL_TWIN_ROWS; i++) {
+        add_row(twin, BLI_TWIN_TRAFFIC, now, "with %u times the traffic (%s)", o->traffic, name);
+    for (size_t i = 0; i < o->policies && twin->rows < BLI_TWIN_ROWS; i++) {
         bal_policy_print(&o->policy[i], name, sizeof name);
         if (!is_same(&o->policy[i], now))
-            add_row(twin, BAL_TWIN_POLICY, &o->policy[i], "with %s", name);
+            add_row(twin, BLI_TWIN_POLICY, &o->policy[i], "with %s", name);
     }
 }
 
-enum bal_code bal_twin_new(const struct bal_twin_options *options, size_t keep, struct bal_twin **twin,
+enum bal_code bli_twin_new(const struct bli_twin_options *options, size_t keep, struct bli_twin **twin,
                            struct bal_error *err) {
-    struct bal_twin *t = *twin = calloc(1, sizeof *t);
+    struct bli_twin *t = *twin = calloc(1, sizeof *t);
     if (!t)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a twin");
     t->options = *options;
     t->measured = calloc(1, sizeof *t->measured);
-    enum bal_code code = bal_recent_init(&t->window, keep, err);
+    enum bal_code code = bli_recent_init(&t->window, keep, err);
     if (!code && !t->measured)
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory for a twin");
     if (!code && !options->has_now && options->policies == 0)
         code = bal_fail(err, BAL_E_MODEL, "no policy to ask about");
     if (code) {
-        bal_twin_free(t);
+        bli_twin_free(t);
         *twin = NULL;
         return code;
     }
@@ -111,8 +111,8 @@ enum bal_code bal_twin_new(const struct bal_twin_options *options, size_t keep, 
     return BAL_OK;
 }
 
-void bal_twin_change(struct bal_twin *twin, const struct bal_twin_fleet *fleet) {
-    struct bal_twin_options *o = &twin->options;
+void bli_twin_change(struct bli_twin *twin, const struct bli_twin_fleet *fleet) {
+    struct bli_twin_options *o = &twin->options;
     if (fleet->slots > 0) {
         o->slots_given = true;
         o->model.slots = fleet->slots;
@@ -120,81 +120,81 @@ void bal_twin_change(struct bal_twin *twin, const struct bal_twin_fleet *fleet) 
     if (fleet->servers > 0) {
         o->servers_given = true;
         twin->away = fleet->away < fleet->servers ? fleet->away : 0;
-        bal_servers_parse("1", &o->model.servers, NULL);
+        bli_servers_parse("1", &o->model.servers, NULL);
         o->model.servers.group[0].count = fleet->servers - twin->away;
     }
     o->stations = fleet->stations;
     if (o->has_now && is_same(&o->now, &fleet->now))
         return;
     if (o->has_now)
-        bal_recent_forget(&twin->window);
+        bli_recent_forget(&twin->window);
     o->has_now = true;
     o->now = fleet->now;
     twin->rows = 0;
     add_rows(twin);
 }
 
-void bal_twin_free(struct bal_twin *twin) {
+void bli_twin_free(struct bli_twin *twin) {
     if (!twin)
         return;
-    bal_recent_fini(&twin->window);
-    bal_trace_free(twin->trace);
+    bli_recent_fini(&twin->window);
+    bli_trace_free(twin->trace);
     free(twin->measured);
     free(twin);
 }
 
 /* ---- what cannot be known ---- */
 
-static void add_note(struct bal_twin *twin, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_note(struct bli_twin *twin, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void add_note(struct bal_twin *twin, const char *format, ...) {
-    if (twin->notes == BAL_TWIN_NOTES)
+static void add_note(struct bli_twin *twin, const char *format, ...) {
+    if (twin->notes == BLI_TWIN_NOTES)
         return;
     va_list args;
     va_start(args, format);
-    vsnprintf(twin->note[twin->notes++], BAL_TWIN_TEXT, format, args);
+    vsnprintf(twin->note[twin->notes++], BLI_TWIN_TEXT, format, args);
     va_end(args);
 }
 
-static void note_times(struct bal_twin *twin) {
-    const struct bal_recovery *r = &twin->recovery;
-    if (r->times == BAL_TIMES_LIGHT)
+static void note_times(struct bli_twin *twin) {
+    const struct bli_recovery *r = &twin->recovery;
+    if (r->times == BLI_TIMES_LIGHT)
         add_note(twin, "no server is named: service times are estimated from requests that found few others, "
                        "rather too long");
-    if (r->times == BAL_TIMES_WAITING)
+    if (r->times == BLI_TIMES_WAITING)
         add_note(twin, "service times include waiting, %.0f %% of them: all predictions are too long",
                  100 * r->share.mean);
-    if (r->times == BAL_TIMES_UNKNOWN)
+    if (r->times == BLI_TIMES_UNKNOWN)
         add_note(twin,
                  "whether service times include waiting cannot be told: no server is named, or the window "
                  "is too short");
 }
 
-static void note_slots(struct bal_twin *twin) {
-    const struct bal_recovery *r = &twin->recovery;
+static void note_slots(struct bli_twin *twin) {
+    const struct bli_recovery *r = &twin->recovery;
     if (!twin->options.slots_given && r->servers > 0 && r->slots_open)
         add_note(twin,
                  "that a server works on %u request%s at a time is a guess: --slots says it, or the log",
                  r->slots, r->slots == 1 ? "" : "s");
 }
 
-static void note_away(struct bal_twin *twin) {
+static void note_away(struct bli_twin *twin) {
     if (twin->away > 0)
         add_note(twin,
                  "%u of %u servers get no requests at present (ejected, closed or silent): predictions are "
                  "for the others",
-                 twin->away, twin->away + bal_servers_count(&twin->replay.model.servers));
+                 twin->away, twin->away + bli_servers_count(&twin->replay.model.servers));
 }
 
-static void note_window(struct bal_twin *twin) {
+static void note_window(struct bli_twin *twin) {
     const double length = (double)(twin->view.to - twin->view.from) / nanoseconds;
-    const struct bal_trace_info *info = bal_trace_info(twin->trace);
+    const struct bli_trace_info *info = bli_trace_info(twin->trace);
     if (twin->view.shortened)
         add_note(twin, "only the last %.3g s are here: there is room for %zu requests, or no more were read",
                  length, twin->window.room);
-    if (info->span < 50 * twin->times.time[BAL_TIME_MEAN])
+    if (info->span < 50 * twin->times.time[BLI_TIME_MEAN])
         add_note(twin, "the window is too short: %.3g s, with response times of %.3g s", info->span,
-                 twin->times.time[BAL_TIME_MEAN]);
+                 twin->times.time[BLI_TIME_MEAN]);
     const double usual = info->span / (double)info->jobs;
     if (twin->gap > 20 * usual * log((double)info->jobs + 1) && twin->gap > 1)
         add_note(twin, "for %.3g s nothing arrived: a gap in the log, or in the traffic", twin->gap);
@@ -206,16 +206,16 @@ static void note_window(struct bal_twin *twin) {
 /* ---- looking ---- */
 
 /* From requests to service times. */
-static enum bal_code recover_service_times(struct bal_twin *twin, struct bal_trace **logged,
+static enum bal_code recover_service_times(struct bli_twin *twin, struct bli_trace **logged,
                                            struct bal_error *err) {
-    enum bal_code code = bal_trace_new(NULL, logged, err);
+    enum bal_code code = bli_trace_new(NULL, logged, err);
     if (!code)
-        code = bal_recent_copy(&twin->window, &twin->view, *logged, err);
+        code = bli_recent_copy(&twin->window, &twin->view, *logged, err);
     if (!code)
-        code = bal_trace_finish(*logged, twin->options.stop, err);
+        code = bli_trace_finish(*logged, twin->options.stop, err);
     if (code)
         return code;
-    const struct bal_recover_options how = {.slots =
+    const struct bli_recover_options how = {.slots =
                                                 twin->options.slots_given ? twin->options.model.slots : 0,
                                             .told_slots = twin->options.told_slots,
                                             .step = twin->options.step,
@@ -223,15 +223,15 @@ static enum bal_code recover_service_times(struct bal_twin *twin, struct bal_tra
                                             .service = twin->options.service,
                                             .keep = twin->options.keep_waiting,
                                             .stop = twin->options.stop};
-    return bal_recover(*logged, &how, &twin->trace, &twin->recovery, err);
+    return bli_recover(*logged, &how, &twin->trace, &twin->recovery, err);
 }
 
 /* The times as they were, and the longest time between two arrivals. */
-static enum bal_code measure_times(struct bal_twin *twin, const struct bal_trace *logged,
+static enum bal_code measure_times(struct bli_twin *twin, const struct bli_trace *logged,
                                    struct bal_error *err) {
-    const struct bal_trace_info *info = bal_trace_info(twin->trace);
-    struct bal_trace_cursor *cursor;
-    enum bal_code code = bal_trace_cursor_new(logged, &cursor, err);
+    const struct bli_trace_info *info = bli_trace_info(twin->trace);
+    struct bli_trace_cursor *cursor;
+    enum bal_code code = bli_trace_cursor_new(logged, &cursor, err);
     if (code)
         return code;
     double high = 0;
@@ -241,16 +241,16 @@ static enum bal_code measure_times(struct bal_twin *twin, const struct bal_trace
     twin->measured->unit = info->size_mean;
     twin->gap = 0;
     int64_t before = twin->view.from;
-    struct bal_trace_job job;
-    while (!(code = bal_trace_next(cursor, &job, err)) && job.size > 0) {
+    struct bli_trace_job job;
+    while (!(code = bli_trace_next(cursor, &job, err)) && job.size > 0) {
         if (job.left_out)
             continue;
-        const int64_t arrival = bal_recent_arrival(&job);
-        const double response = (double)bal_recent_response(&job) / nanoseconds;
-        bal_interval_sums_add(twin->measured, (double)(arrival - info->first) / nanoseconds, info->span,
+        const int64_t arrival = bli_recent_arrival(&job);
+        const double response = (double)bli_recent_response(&job) / nanoseconds;
+        bli_interval_sums_add(twin->measured, (double)(arrival - info->first) / nanoseconds, info->span,
                               response);
         if (job.high) {
-            bal_histogram_add(&twin->urgent, response / info->size_mean);
+            bli_histogram_add(&twin->urgent, response / info->size_mean);
             high += response;
             highs++;
         }
@@ -259,22 +259,22 @@ static enum bal_code measure_times(struct bal_twin *twin, const struct bal_trace
             before = arrival;
         }
     }
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
     twin->high[0] = highs ? high / (double)highs : NAN;
-    twin->high[1] = info->size_mean * bal_histogram_quantile(&twin->urgent, 0.99);
+    twin->high[1] = info->size_mean * bli_histogram_quantile(&twin->urgent, 0.99);
     return code;
 }
 
-static enum bal_code choose_fleet(struct bal_twin *twin, struct bal_error *err) {
-    const struct bal_twin_options *o = &twin->options;
-    twin->replay = (struct bal_replay){
+static enum bal_code choose_fleet(struct bli_twin *twin, struct bal_error *err) {
+    const struct bli_twin_options *o = &twin->options;
+    twin->replay = (struct bli_replay){
         .trace = twin->trace, .speedup = 1, .model = o->model, .seed = o->seed, .replications = 1};
-    struct bal_model *model = &twin->replay.model;
-    const struct bal_trace_info *info = bal_trace_info(twin->trace);
+    struct bli_model *model = &twin->replay.model;
+    const struct bli_trace_info *info = bli_trace_info(twin->trace);
     if (o->ranked)
         model->classes = info->high > 0 && info->high < info->jobs;
-    if (model->classes && model->discipline == BAL_DISCIPLINE_AUTO)
-        model->discipline = o->stations ? BAL_DISCIPLINE_NONPREEMPTIVE : BAL_DISCIPLINE_FIFO;
+    if (model->classes && model->discipline == BLI_DISCIPLINE_AUTO)
+        model->discipline = o->stations ? BLI_DISCIPLINE_NONPREEMPTIVE : BLI_DISCIPLINE_FIFO;
     if (!o->slots_given && twin->recovery.servers > 0)
         model->slots = twin->recovery.slots;
     if (o->servers_given)
@@ -282,13 +282,13 @@ static enum bal_code choose_fleet(struct bal_twin *twin, struct bal_error *err) 
     if (twin->recovery.servers == 0)
         return bal_fail(err, BAL_E_MODEL,
                         "how many servers? no one is named in these requests; say it with --servers");
-    bal_servers_parse("1", &model->servers, NULL);
+    bli_servers_parse("1", &model->servers, NULL);
     model->servers.group[0].count = twin->recovery.servers;
     return BAL_OK;
 }
 
-static enum bal_code analyse_window(struct bal_twin *twin, struct bal_error *err) {
-    struct bal_trace *logged = NULL;
+static enum bal_code analyse_window(struct bli_twin *twin, struct bal_error *err) {
+    struct bli_trace *logged = NULL;
     enum bal_code code = recover_service_times(twin, &logged, err);
     if (!code && !twin->trace) { /* as logged */
         twin->trace = logged;
@@ -297,36 +297,36 @@ static enum bal_code analyse_window(struct bal_twin *twin, struct bal_error *err
     } else if (!code) {
         code = measure_times(twin, logged, err);
     }
-    bal_trace_free(logged);
-    return code ? code : bal_demand_of(twin->trace, twin->options.stop, &twin->demand, err);
+    bli_trace_free(logged);
+    return code ? code : bli_demand_of(twin->trace, twin->options.stop, &twin->demand, err);
 }
 
-enum bal_code bal_twin_analyse(struct bal_twin *twin, int64_t now, struct bal_error *err) {
-    bal_trace_free(twin->trace);
+enum bal_code bli_twin_analyse(struct bli_twin *twin, int64_t now, struct bal_error *err) {
+    bli_trace_free(twin->trace);
     twin->trace = NULL;
     twin->notes = 0;
     twin->compared = twin->parted = false;
     twin->why[0] = 0;
-    twin->state = BAL_TWIN_WAITING;
+    twin->state = BLI_TWIN_WAITING;
     if (twin->window.count == 0)
         return BAL_OK;
-    twin->view = bal_recent_view(&twin->window, now, (int64_t)(twin->options.window * nanoseconds));
-    twin->state = twin->window.latest < twin->view.from ? BAL_TWIN_SILENT
-                  : twin->view.jobs < JOBS_MIN          ? BAL_TWIN_FEW
-                                                        : BAL_TWIN_READY;
-    if (twin->state != BAL_TWIN_READY)
+    twin->view = bli_recent_view(&twin->window, now, (int64_t)(twin->options.window * nanoseconds));
+    twin->state = twin->window.latest < twin->view.from ? BLI_TWIN_SILENT
+                  : twin->view.jobs < JOBS_MIN          ? BLI_TWIN_FEW
+                                                        : BLI_TWIN_READY;
+    if (twin->state != BLI_TWIN_READY)
         return BAL_OK;
     enum bal_code code = analyse_window(twin, err);
     if (code == BAL_E_MODEL) /* no request that was served, or all at one moment */
-        twin->state = BAL_TWIN_FEW;
+        twin->state = BLI_TWIN_FEW;
     if (code)
         return code == BAL_E_MODEL ? BAL_OK : code;
     code = choose_fleet(twin, err);
     if (!code)
-        code = bal_measured_times(twin->measured,
-                                  bal_servers_count(&twin->replay.model.servers) *
+        code = bli_measured_times(twin->measured,
+                                  bli_servers_count(&twin->replay.model.servers) *
                                       fmax(twin->replay.model.slots, 1),
-                                  bal_trace_info(twin->trace)->span, &twin->times, err);
+                                  bli_trace_info(twin->trace)->span, &twin->times, err);
     if (code)
         return code;
     note_away(twin);
@@ -341,26 +341,26 @@ enum bal_code bal_twin_analyse(struct bal_twin *twin, int64_t now, struct bal_er
 /* So many times the traffic: as many copies of the same requests, shifted against each other around the
  * window, as if as many crowds like this one came. Bursts and everything else keep their length, which
  * hurrying would not do. */
-static enum bal_code multiply_traffic(const struct bal_twin *twin, struct bal_trace **made,
+static enum bal_code multiply_traffic(const struct bli_twin *twin, struct bli_trace **made,
                                       struct bal_error *err) {
-    const struct bal_trace_info *info = bal_trace_info(twin->trace);
+    const struct bli_trace_info *info = bli_trace_info(twin->trace);
     const int64_t length = info->last - info->first + 1;
-    struct bal_trace_cursor *cursor = NULL;
-    enum bal_code code = bal_trace_new(NULL, made, err);
+    struct bli_trace_cursor *cursor = NULL;
+    enum bal_code code = bli_trace_new(NULL, made, err);
     if (!code)
-        code = bal_trace_cursor_new(twin->trace, &cursor, err);
-    struct bal_trace_job job;
-    while (!code && !(code = bal_trace_next(cursor, &job, err)) && job.size > 0)
+        code = bli_trace_cursor_new(twin->trace, &cursor, err);
+    struct bli_trace_job job;
+    while (!code && !(code = bli_trace_next(cursor, &job, err)) && job.size > 0)
         for (unsigned k = 0; k < twin->options.traffic && !code; k++) {
-            struct bal_trace_job copy = job;
+            struct bli_trace_job copy = job;
             const int64_t shift = length / (int64_t)twin->options.traffic * (int64_t)k;
             copy.time = info->first + (job.time - info->first + shift) % length;
             copy.spread = false;
             copy.drawn = 0;
-            code = bal_trace_add(*made, &copy, err);
+            code = bli_trace_add(*made, &copy, err);
         }
-    bal_trace_cursor_free(cursor);
-    return code ? code : bal_trace_finish(*made, twin->options.stop, err);
+    bli_trace_cursor_free(cursor);
+    return code ? code : bli_trace_finish(*made, twin->options.stop, err);
 }
 
 static double processor_seconds(void) {
@@ -370,11 +370,11 @@ static double processor_seconds(void) {
 }
 
 /* Takes so many from the end of the fleet. False: none would be left. */
-static bool remove_servers(struct bal_servers *servers, uint32_t fewer) {
-    if (bal_servers_count(servers) <= fewer)
+static bool remove_servers(struct bli_servers *servers, uint32_t fewer) {
+    if (bli_servers_count(servers) <= fewer)
         return false;
     while (fewer > 0) {
-        struct bal_group *last = &servers->group[servers->groups - 1];
+        struct bli_group *last = &servers->group[servers->groups - 1];
         const uint32_t taken = last->count < fewer ? last->count : fewer;
         last->count -= taken;
         fewer -= taken;
@@ -383,52 +383,52 @@ static bool remove_servers(struct bal_servers *servers, uint32_t fewer) {
     return true;
 }
 
-static void set_answer(struct bal_twin *twin, struct bal_twin_row *row, const struct bal_replay *replay,
-                       const struct bal_replay_outcome *outcome) {
+static void set_answer(struct bli_twin *twin, struct bli_twin_row *row, const struct bli_replay *replay,
+                       const struct bli_replay_outcome *outcome) {
     row->answered = true;
     row->at = twin->view.to;
     row->load =
-        bal_replay_load(replay, bal_trace_info(replay->trace)->work / bal_trace_info(replay->trace)->span);
-    row->messages = outcome->result.metric[BAL_MESSAGES_PER_JOB].mean;
-    row->grows = outcome->result.doubts & BAL_DOUBT_GROWING;
-    const struct bal_estimate *metric = outcome->result.metric;
+        bli_replay_load(replay, bli_trace_info(replay->trace)->work / bli_trace_info(replay->trace)->span);
+    row->messages = outcome->result.metric[BLI_MESSAGES_PER_JOB].mean;
+    row->grows = outcome->result.doubts & BLI_DOUBT_GROWING;
+    const struct bli_estimate *metric = outcome->result.metric;
     row->on = row->policy.policy->wants & BAL_WANTS_POWER
-                  ? bal_servers_count(&replay->model.servers) * (1 - metric[BAL_SERVERS_OFF].mean)
+                  ? bli_servers_count(&replay->model.servers) * (1 - metric[BLI_SERVERS_OFF].mean)
                   : NAN;
-    row->high[0] = replay->model.classes ? metric[BAL_HIGH_RESPONSE_MEAN].mean : NAN;
-    row->high[1] = replay->model.classes ? metric[BAL_HIGH_RESPONSE_P99].mean : NAN;
-    for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
+    row->high[0] = replay->model.classes ? metric[BLI_HIGH_RESPONSE_MEAN].mean : NAN;
+    row->high[1] = replay->model.classes ? metric[BLI_HIGH_RESPONSE_P99].mean : NAN;
+    for (int t = 0; t < BLI_REPLAY_TIMES; t++) {
         row->time[t] = outcome->time[t].mean;
         row->log[t] = outcome->log[t];
     }
 }
 
-static enum bal_code replay_row(struct bal_twin *twin, struct bal_twin_row *row, struct bal_replay *replay,
+static enum bal_code replay_row(struct bli_twin *twin, struct bli_twin_row *row, struct bli_replay *replay,
                                 struct bal_error *err) {
-    struct bal_case c;
+    struct bli_case c;
     struct bal_error why = {0};
     if (twin->options.ranked && !replay->model.classes && bal_policy_flags(&row->policy) & BAL_TAKES_RANKS) {
         row->answered = false; /* until some requests are urgent and some are not */
         return BAL_OK;
     }
-    if (bal_replay_case(replay, &row->policy, &c, &why)) {
+    if (bli_replay_case(replay, &row->policy, &c, &why)) {
         row->answered = false;
         snprintf(row->failed, sizeof row->failed, "%.*s", (int)sizeof row->failed - 1, why.text);
         return BAL_OK;
     }
-    double p99[BAL_REPLAY_SPANS], watts[BAL_REPLAY_SPANS];
-    struct bal_history history = {
-        .spans = BAL_REPLAY_SPANS, .jobs = row->jobs, .response = row->response, .p99 = p99, .watts = watts};
+    double p99[BLI_REPLAY_SPANS], watts[BLI_REPLAY_SPANS];
+    struct bli_history history = {
+        .spans = BLI_REPLAY_SPANS, .jobs = row->jobs, .response = row->response, .p99 = p99, .watts = watts};
     c.run.history = &history;
-    struct bal_replay_outcome *outcome = calloc(1, sizeof *outcome);
+    struct bli_replay_outcome *outcome = calloc(1, sizeof *outcome);
     if (!outcome)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for an answer");
-    const struct bal_lab_options lab = {.threads = 1, .stop = twin->options.stop};
-    const enum bal_code code = bal_replay_run(replay, &c, 1, &lab, outcome, err);
+    const struct bli_lab_options lab = {.threads = 1, .stop = twin->options.stop};
+    const enum bal_code code = bli_replay_run(replay, &c, 1, &lab, outcome, err);
     if (!code) {
         row->failed[0] = 0;
         set_answer(twin, row, replay, outcome);
-        if (row->what == BAL_TWIN_NOW) {
+        if (row->what == BLI_TWIN_NOW) {
             memcpy(twin->apart, outcome->apart, sizeof twin->apart);
             twin->compared = true;
         }
@@ -440,15 +440,15 @@ static enum bal_code replay_row(struct bal_twin *twin, struct bal_twin_row *row,
 /* ---- prediction and measurement ---- */
 
 /* Which of the policies does what was measured look like? */
-static const struct bal_twin_row *nearest_policy(const struct bal_twin *twin) {
-    const struct bal_twin_row *best = NULL;
+static const struct bli_twin_row *nearest_policy(const struct bli_twin *twin) {
+    const struct bli_twin_row *best = NULL;
     double least = INFINITY;
     for (size_t i = 0; i < twin->rows; i++) {
-        const struct bal_twin_row *row = &twin->row[i];
-        if (!row->answered || row->what == BAL_TWIN_FEWER || row->what == BAL_TWIN_TRAFFIC)
+        const struct bli_twin_row *row = &twin->row[i];
+        if (!row->answered || row->what == BLI_TWIN_FEWER || row->what == BLI_TWIN_TRAFFIC)
             continue;
-        const double far = fabs(log(row->time[BAL_TIME_MEAN] / twin->times.time[BAL_TIME_MEAN])) +
-                           fabs(log(row->time[BAL_TIME_P99] / twin->times.time[BAL_TIME_P99])) / 2;
+        const double far = fabs(log(row->time[BLI_TIME_MEAN] / twin->times.time[BLI_TIME_MEAN])) +
+                           fabs(log(row->time[BLI_TIME_P99] / twin->times.time[BLI_TIME_P99])) / 2;
         if (far < least) {
             least = far;
             best = row;
@@ -457,32 +457,32 @@ static const struct bal_twin_row *nearest_policy(const struct bal_twin *twin) {
     return best;
 }
 
-static bool differs_significantly(const struct bal_twin *twin, enum bal_response_time which,
+static bool differs_significantly(const struct bli_twin *twin, enum bli_response_time which,
                                   double tolerance) {
-    const struct bal_estimate *apart = &twin->apart[which];
+    const struct bli_estimate *apart = &twin->apart[which];
     const double least = fmax(tolerance * twin->row[0].time[which], twin->options.step);
     return fabs(apart->mean) > apart->half_width + least;
 }
 
-void bal_twin_judge(struct bal_twin *twin) {
+void bli_twin_judge(struct bli_twin *twin) {
     if (!twin->compared)
         return;
-    const bool mean = differs_significantly(twin, BAL_TIME_MEAN, MEAN_TOLERANCE);
-    const bool tail = differs_significantly(twin, BAL_TIME_P99, TAIL_TOLERANCE);
+    const bool mean = differs_significantly(twin, BLI_TIME_MEAN, MEAN_TOLERANCE);
+    const bool tail = differs_significantly(twin, BLI_TIME_P99, TAIL_TOLERANCE);
     twin->parted = mean || tail;
     twin->why[0] = 0;
     if (!twin->parted)
         return;
-    const enum bal_response_time which = mean ? BAL_TIME_MEAN : BAL_TIME_P99;
-    const struct bal_estimate *apart = &twin->apart[which];
-    char far[BAL_TIME_TEXT], chance[BAL_TIME_TEXT];
-    bal_time_length(fabs(apart->mean), far);
-    bal_time_length(apart->half_width, chance);
+    const enum bli_response_time which = mean ? BLI_TIME_MEAN : BLI_TIME_P99;
+    const struct bli_estimate *apart = &twin->apart[which];
+    char far[BLI_TIME_TEXT], chance[BLI_TIME_TEXT];
+    bli_time_length(fabs(apart->mean), far);
+    bli_time_length(apart->half_width, chance);
     const int used = snprintf(twin->why, sizeof twin->why,
                               "the measured %s is %s %s than predicted, where %s would be chance",
                               mean ? "mean" : "p99", far, apart->mean > 0 ? "longer" : "shorter", chance);
-    const struct bal_twin_row *like = nearest_policy(twin);
-    char *rest = twin->why + used, policy[BAL_TWIN_TEXT];
+    const struct bli_twin_row *like = nearest_policy(twin);
+    char *rest = twin->why + used, policy[BLI_TWIN_TEXT];
     const size_t room = sizeof twin->why - (size_t)used;
     if (like && like != twin->row) {
         bal_policy_print(&like->policy, policy, sizeof policy);
@@ -495,26 +495,26 @@ void bal_twin_judge(struct bal_twin *twin) {
     }
 }
 
-enum bal_code bal_twin_evaluate(struct bal_twin *twin, size_t number, struct bal_error *err) {
-    struct bal_twin_row *row = &twin->row[number];
+enum bal_code bli_twin_evaluate(struct bli_twin *twin, size_t number, struct bal_error *err) {
+    struct bli_twin_row *row = &twin->row[number];
     const double began = processor_seconds();
-    struct bal_replay asked = twin->replay;
-    struct bal_trace *more = NULL;
+    struct bli_replay asked = twin->replay;
+    struct bli_trace *more = NULL;
     enum bal_code code = BAL_OK;
-    if (row->what == BAL_TWIN_FEWER && !remove_servers(&asked.model.servers, twin->options.fewer)) {
+    if (row->what == BLI_TWIN_FEWER && !remove_servers(&asked.model.servers, twin->options.fewer)) {
         row->answered = false;
         snprintf(row->failed, sizeof row->failed, "no server would be left");
         return BAL_OK;
     }
-    if (row->what == BAL_TWIN_TRAFFIC) {
+    if (row->what == BLI_TWIN_TRAFFIC) {
         code = multiply_traffic(twin, &more, err);
         asked.trace = more;
     } else {
-        asked.measured = row->what == BAL_TWIN_NOW ? twin->measured : NULL;
+        asked.measured = row->what == BLI_TWIN_NOW ? twin->measured : NULL;
     }
     if (!code)
         code = replay_row(twin, row, &asked, err);
-    bal_trace_free(more);
+    bli_trace_free(more);
     row->cost = processor_seconds() - began;
     return code;
 }

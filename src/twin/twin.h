@@ -2,8 +2,8 @@
 /* The twin of a live fleet: the requests of its last minutes, replayed under other policies, with fewer
  * servers, with more traffic; and under its present policy, to compare with what was measured.
  *
- * A round looks at the window once (bal_twin_analyse); then questions are answered one by one
- * (bal_twin_evaluate), each a replay of the same requests, so that the caller can pause between them. */
+ * A round looks at the window once (bli_twin_analyse); then questions are answered one by one
+ * (bli_twin_evaluate), each a replay of the same requests, so that the caller can pause between them. */
 #ifndef TWIN_TWIN_H
 #define TWIN_TWIN_H
 
@@ -11,10 +11,10 @@
 #include "ballast/replay.h"
 #include "twin/recent_requests.h"
 
-enum { BAL_TWIN_ROWS = 80, BAL_TWIN_TEXT = 240, BAL_TWIN_NOTES = 8 };
+enum { BLI_TWIN_ROWS = 80, BLI_TWIN_TEXT = 240, BLI_TWIN_NOTES = 8 };
 
-struct bal_twin_options {
-    struct bal_model model; /* the fleet: servers and slots where given, dispatchers, delays, discipline */
+struct bli_twin_options {
+    struct bli_model model; /* the fleet: servers and slots where given, dispatchers, delays, discipline */
     bool servers_given, slots_given;
     bool has_now; /* is it known which policy the fleet has? */
     struct bal_policy_spec now;
@@ -34,68 +34,68 @@ struct bal_twin_options {
 };
 
 /* What is asked. */
-enum bal_twin_what { BAL_TWIN_NOW, BAL_TWIN_POLICY, BAL_TWIN_FEWER, BAL_TWIN_TRAFFIC };
+enum bli_twin_what { BLI_TWIN_NOW, BLI_TWIN_POLICY, BLI_TWIN_FEWER, BLI_TWIN_TRAFFIC };
 
-struct bal_twin_row {
-    enum bal_twin_what what;
-    char text[BAL_TWIN_TEXT]; /* "with pi", "with 2 servers fewer (jiq)", "with twice the traffic (jiq)" */
+struct bli_twin_row {
+    enum bli_twin_what what;
+    char text[BLI_TWIN_TEXT]; /* "with pi", "with 2 servers fewer (jiq)", "with twice the traffic (jiq)" */
     struct bal_policy_spec policy;
     bool answered; /* the fields that follow are set */
     int64_t at;    /* of which view it is: its end */
     double load;   /* of the fleet */
     double on;     /* servers that are on or in set-up, on average; NaN: the policy switches none off */
-    double time[BAL_REPLAY_TIMES];
-    struct bal_confidence_range log[BAL_REPLAY_TIMES];         /* in other windows like this one */
-    double jobs[BAL_REPLAY_SPANS], response[BAL_REPLAY_SPANS]; /* part by part: how many came, and their mean
+    double time[BLI_REPLAY_TIMES];
+    struct bli_confidence_range log[BLI_REPLAY_TIMES];         /* in other windows like this one */
+    double jobs[BLI_REPLAY_SPANS], response[BLI_REPLAY_SPANS]; /* part by part: how many came, and their mean
                                                                 */
     double messages;                                           /* for a request */
     double high[2]; /* response times of the high class: mean and p99; NaN: there are no classes */
     bool grows;     /* queues grew until the end: the numbers depend on how long the window is */
     double cost;    /* seconds of processor time that the answer took */
-    char failed[BAL_TWIN_TEXT]; /* why it has no answer; "": it has one, or was not evaluated yet */
+    char failed[BLI_TWIN_TEXT]; /* why it has no answer; "": it has one, or was not evaluated yet */
 };
 
-enum bal_twin_state {
-    BAL_TWIN_WAITING, /* no request has been seen yet */
-    BAL_TWIN_SILENT,  /* none in the window */
-    BAL_TWIN_FEW,     /* too few for anything */
-    BAL_TWIN_READY,
+enum bli_twin_state {
+    BLI_TWIN_WAITING, /* no request has been seen yet */
+    BLI_TWIN_SILENT,  /* none in the window */
+    BLI_TWIN_FEW,     /* too few for anything */
+    BLI_TWIN_READY,
 };
 
-struct bal_twin {
-    struct bal_twin_options options;
-    struct bal_recent_requests window;
+struct bli_twin {
+    struct bli_twin_options options;
+    struct bli_recent_requests window;
     uint32_t away; /* servers that get no requests at present */
     size_t rows;
-    struct bal_twin_row row[BAL_TWIN_ROWS];
+    struct bli_twin_row row[BLI_TWIN_ROWS];
 
     /* of the last look */
-    enum bal_twin_state state;
-    struct bal_view view;
-    struct bal_recovery recovery;
-    struct bal_demand demand;
-    struct bal_replay replay; /* with the fleet */
-    struct bal_trace *trace;  /* service times */
-    struct bal_interval_sums *measured;
-    struct bal_measured_times times;             /* that were measured */
-    struct bal_histogram urgent;                 /* those of the high class, in mean sizes */
+    enum bli_twin_state state;
+    struct bli_view view;
+    struct bli_recovery recovery;
+    struct bli_demand demand;
+    struct bli_replay replay; /* with the fleet */
+    struct bli_trace *trace;  /* service times */
+    struct bli_interval_sums *measured;
+    struct bli_measured_times times;             /* that were measured */
+    struct bli_histogram urgent;                 /* those of the high class, in mean sizes */
     double high[2];                              /* their mean and p99; NaN: there are no classes */
     bool compared;                               /* is what follows known? */
-    struct bal_estimate apart[BAL_REPLAY_TIMES]; /* what was measured less what is predicted for now */
+    struct bli_estimate apart[BLI_REPLAY_TIMES]; /* what was measured less what is predicted for now */
     bool parted;
     double gap;                  /* the longest time without an arrival, in seconds */
-    char why[3 * BAL_TWIN_TEXT]; /* why they differ; "": they do not */
+    char why[3 * BLI_TWIN_TEXT]; /* why they differ; "": they do not */
     size_t notes;
-    char note[BAL_TWIN_NOTES][BAL_TWIN_TEXT]; /* what cannot be known, or is missing */
+    char note[BLI_TWIN_NOTES][BLI_TWIN_TEXT]; /* what cannot be known, or is missing */
 };
 
-/* Ended with bal_twin_free. */
-enum bal_code bal_twin_new(const struct bal_twin_options *options, size_t keep, struct bal_twin **twin,
+/* Ended with bli_twin_free. */
+enum bal_code bli_twin_new(const struct bli_twin_options *options, size_t keep, struct bli_twin **twin,
                            struct bal_error *err);
-void bal_twin_free(struct bal_twin *twin); /* NULL is allowed */
+void bli_twin_free(struct bli_twin *twin); /* NULL is allowed */
 
 /* What a fleet reports about itself. */
-struct bal_twin_fleet {
+struct bli_twin_fleet {
     struct bal_policy_spec now;
     uint32_t slots, servers; /* 0: as before */
     uint32_t away;           /* of these, that get no requests: answers are for the others */
@@ -103,25 +103,25 @@ struct bal_twin_fleet {
 };
 
 /* Removes requests that were served under another policy, and the answers. */
-void bal_twin_change(struct bal_twin *twin, const struct bal_twin_fleet *fleet);
+void bli_twin_change(struct bli_twin *twin, const struct bli_twin_fleet *fleet);
 
 /* Looks at the window as it is at `now`, nanoseconds in the clock of the requests. Errors are those of the
  * options: no fleet is known, a policy does not fit it. */
-enum bal_code bal_twin_analyse(struct bal_twin *twin, int64_t now, struct bal_error *err);
+enum bal_code bli_twin_analyse(struct bli_twin *twin, int64_t now, struct bal_error *err);
 
-/* Answers one question by what was last looked at, which must be BAL_TWIN_READY. Row 0 goes first: the others
+/* Answers one question by what was last looked at, which must be BLI_TWIN_READY. Row 0 goes first: the others
  * are compared with it. A policy that does not fit is not an error; its row has `failed` set. */
-enum bal_code bal_twin_evaluate(struct bal_twin *twin, size_t row, struct bal_error *err);
+enum bal_code bli_twin_evaluate(struct bli_twin *twin, size_t row, struct bal_error *err);
 
 /* Do prediction and measurement differ? Call it after row 0 has been evaluated; with the other rows it can
  * say more about the reason. */
-void bal_twin_judge(struct bal_twin *twin);
+void bli_twin_judge(struct bli_twin *twin);
 
 /* By how much the mean of one row is above that of another, with the 95 % interval: of the same requests, if
  * both are of the same view, so that what they share cancels. NaN where the traffic is not the same. */
-struct bal_estimate bal_twin_above(const struct bal_twin_row *row, const struct bal_twin_row *other);
+struct bli_estimate bli_twin_above(const struct bli_twin_row *row, const struct bli_twin_row *other);
 
 /* Half the width of an interval, as printed behind ±: the longer side of it. */
-double bal_twin_error(double value, struct bal_confidence_range range);
+double bli_twin_error(double value, struct bli_confidence_range range);
 
 #endif

@@ -33,7 +33,7 @@ static const char *skip_blanks(const char *at) {
 /* A number from low to high and the sign behind it; returns where to go on, NULL if it is not so. */
 static const char *parse_number_then(const char *at, double low, double high, const char *behind,
                                      double *value) {
-    const char *end = bal_number_read(skip_blanks(at), value);
+    const char *end = bli_number_read(skip_blanks(at), value);
     if (!end || !(*value >= low && *value <= high))
         return NULL;
     *value += 0.0; /* -0 becomes 0 */
@@ -41,12 +41,12 @@ static const char *parse_number_then(const char *at, double low, double high, co
     return *end && strchr(behind, *end) ? end : NULL;
 }
 
-static enum bal_code parse_mmpp(const char *text, const char *inner, struct bal_arrivals *arrivals,
+static enum bal_code parse_mmpp(const char *text, const char *inner, struct bli_arrivals *arrivals,
                                 struct bal_error *err) {
     double most = 0;
     for (const char *at = inner - 1; *at != ')';) {
         const unsigned i = arrivals->states;
-        if (i == BAL_ARRIVALS_STATES)
+        if (i == BLI_ARRIVALS_STATES)
             return bad_value(text, "there are more than 8 states; leave some out", err);
         at = parse_number_then(at + 1, 0, 1e9, ",", &arrivals->rate[i]);
         if (!at)
@@ -68,17 +68,17 @@ static enum bal_code parse_mmpp(const char *text, const char *inner, struct bal_
 }
 
 /* The probability of no job in a batch. */
-static double empty_probability(const struct bal_batch *batch) {
+static double empty_probability(const struct bli_batch *batch) {
     switch (batch->kind) {
-    case BAL_BATCH_POISSON:
+    case BLI_BATCH_POISSON:
         return exp(-batch->mean);
-    case BAL_BATCH_GEOMETRIC:
+    case BLI_BATCH_GEOMETRIC:
         return 1 / (1 + batch->mean);
-    case BAL_BATCH_BERNOULLI:
+    case BLI_BATCH_BERNOULLI:
         return 1 - batch->mean;
-    case BAL_BATCH_TABLE:
+    case BLI_BATCH_TABLE:
         return batch->value[0] == 0 ? batch->probability[0] : 0;
-    case BAL_BATCH_UNIFORM:
+    case BLI_BATCH_UNIFORM:
         return batch->low == 0 ? 1 / ((double)batch->high + 1) : 0;
     default:
         return batch->high == 0;
@@ -88,8 +88,8 @@ static double empty_probability(const struct bal_batch *batch) {
 #define EMPTY_MAX 0.999 /* otherwise drawing one that is not empty would take long */
 
 /* What a distribution cannot be; NULL: it can. */
-static const char *check_dist(const struct bal_arrivals *arrivals) {
-    if (arrivals->kind == BAL_ARRIVALS_RENEWAL)
+static const char *check_dist(const struct bli_arrivals *arrivals) {
+    if (arrivals->kind == BLI_ARRIVALS_RENEWAL)
         return isfinite(arrivals->gap.mean)
                    ? NULL
                    : "the mean gap is infinite, and a load needs a finite one; for pareto A must be above 1";
@@ -100,28 +100,28 @@ static const char *check_dist(const struct bal_arrivals *arrivals) {
 }
 
 /* renewal(LAW), batch(LAW) */
-static enum bal_code parse_dist(const char *text, const char *inner, struct bal_arrivals *arrivals,
+static enum bal_code parse_dist(const char *text, const char *inner, struct bli_arrivals *arrivals,
                                 struct bal_error *err) {
     const char *end = strrchr(inner, ')');
     if (!end || *skip_blanks(end + 1))
         return bad_form(text, "')' is expected at the end", err);
-    char dist[BAL_DIST_TEXT];
+    char dist[BLI_DIST_TEXT];
     const size_t length = (size_t)(end - inner);
     if (length >= sizeof dist)
         return bad_value(text, "the law is too long for any that there is", err);
     memcpy(dist, inner, length);
     dist[length] = 0;
     struct bal_error why = {0};
-    const enum bal_code code = arrivals->kind == BAL_ARRIVALS_RENEWAL
-                                   ? bal_dist_parse(dist, &arrivals->gap, &why)
-                                   : bal_batch_parse(dist, &arrivals->batch, &why);
+    const enum bal_code code = arrivals->kind == BLI_ARRIVALS_RENEWAL
+                                   ? bli_dist_parse(dist, &arrivals->gap, &why)
+                                   : bli_batch_parse(dist, &arrivals->batch, &why);
     if (code)
         return bal_fail(err, code, "arrivals '%.60s%s': %s", text, strlen(text) > 60 ? "..." : "", why.text);
     const char *what = check_dist(arrivals);
     return what ? bad_value(text, what, err) : BAL_OK;
 }
 
-enum bal_code bal_arrivals_parse(const char *text, struct bal_arrivals *arrivals, struct bal_error *err) {
+enum bal_code bli_arrivals_parse(const char *text, struct bli_arrivals *arrivals, struct bal_error *err) {
     const char *at = skip_blanks(text);
     const size_t length = strcspn(at, " \t(");
     unsigned kind = 0;
@@ -129,16 +129,16 @@ enum bal_code bal_arrivals_parse(const char *text, struct bal_arrivals *arrivals
         kind++;
     if (kind == KINDS)
         return bad_form(text, "there are no such arrivals", err);
-    struct bal_arrivals read = {.kind = (enum bal_arrivals_kind)kind};
+    struct bli_arrivals read = {.kind = (enum bli_arrivals_kind)kind};
     at = skip_blanks(at + length);
-    if (kind == BAL_ARRIVALS_POISSON && *at)
+    if (kind == BLI_ARRIVALS_POISSON && *at)
         return bad_form(text, "nothing may stand behind poisson: the load sets its rate", err);
-    if (kind != BAL_ARRIVALS_POISSON && *at != '(')
+    if (kind != BLI_ARRIVALS_POISSON && *at != '(')
         return bad_form(text, "'(' is expected behind the name", err);
     enum bal_code code = BAL_OK;
-    if (kind == BAL_ARRIVALS_MMPP)
+    if (kind == BLI_ARRIVALS_MMPP)
         code = parse_mmpp(text, at + 1, &read, err);
-    else if (kind != BAL_ARRIVALS_POISSON)
+    else if (kind != BLI_ARRIVALS_POISSON)
         code = parse_dist(text, at + 1, &read, err);
     if (!code)
         *arrivals = read;
@@ -147,45 +147,45 @@ enum bal_code bal_arrivals_parse(const char *text, struct bal_arrivals *arrivals
 
 /* ---- writing ---- */
 
-size_t bal_arrivals_print(const struct bal_arrivals *arrivals, char *text, size_t size) {
-    char inner[BAL_DIST_TEXT] = "";
+size_t bli_arrivals_print(const struct bli_arrivals *arrivals, char *text, size_t size) {
+    char inner[BLI_DIST_TEXT] = "";
     size_t used = 0;
     for (unsigned i = 0; i < arrivals->states; i++) {
-        char rate[BAL_NUMBER_TEXT], stay[BAL_NUMBER_TEXT];
-        bal_number_print(arrivals->rate[i], rate);
-        bal_number_print(arrivals->stay[i], stay);
+        char rate[BLI_NUMBER_TEXT], stay[BLI_NUMBER_TEXT];
+        bli_number_print(arrivals->rate[i], rate);
+        bli_number_print(arrivals->stay[i], stay);
         used += (size_t)snprintf(inner + used, sizeof inner - used, "%s%s,%s", i ? ";" : "", rate, stay);
     }
-    if (arrivals->kind == BAL_ARRIVALS_POISSON)
+    if (arrivals->kind == BLI_ARRIVALS_POISSON)
         return (size_t)snprintf(text, size, "%s", names[arrivals->kind]);
-    if (arrivals->kind == BAL_ARRIVALS_RENEWAL)
-        bal_dist_print(&arrivals->gap, inner, sizeof inner);
-    if (arrivals->kind == BAL_ARRIVALS_BATCH)
-        bal_batch_print(&arrivals->batch, inner, sizeof inner);
+    if (arrivals->kind == BLI_ARRIVALS_RENEWAL)
+        bli_dist_print(&arrivals->gap, inner, sizeof inner);
+    if (arrivals->kind == BLI_ARRIVALS_BATCH)
+        bli_batch_print(&arrivals->batch, inner, sizeof inner);
     return (size_t)snprintf(text, size, "%s(%s)", names[arrivals->kind], inner);
 }
 
 /* ---- what they are ---- */
 
-bool bal_arrivals_are_poisson(const struct bal_arrivals *arrivals) {
+bool bli_arrivals_are_poisson(const struct bli_arrivals *arrivals) {
     switch (arrivals->kind) {
-    case BAL_ARRIVALS_POISSON:
+    case BLI_ARRIVALS_POISSON:
         return true;
-    case BAL_ARRIVALS_MMPP:
+    case BLI_ARRIVALS_MMPP:
         for (unsigned i = 1; i < arrivals->states; i++)
             if (arrivals->rate[i] != arrivals->rate[0])
                 return false;
         return true;
-    case BAL_ARRIVALS_RENEWAL:
-        return bal_dist_is_exponential(&arrivals->gap);
-    case BAL_ARRIVALS_BATCH: /* of 0 and 1 job alone */
+    case BLI_ARRIVALS_RENEWAL:
+        return bli_dist_is_exponential(&arrivals->gap);
+    case BLI_ARRIVALS_BATCH: /* of 0 and 1 job alone */
         return arrivals->batch.high <= 1;
     }
     assert(false); /* arrivals of no kind */
     return false;
 }
 
-double bal_arrivals_changes(const struct bal_arrivals *arrivals) {
+double bli_arrivals_changes(const struct bli_arrivals *arrivals) {
     double cycle = 0;
     for (unsigned i = 0; i < arrivals->states; i++)
         cycle += arrivals->stay[i];
@@ -196,7 +196,7 @@ double bal_arrivals_changes(const struct bal_arrivals *arrivals) {
 
 /* The state at a time that knows nothing of it: each in the proportion of its time. What is left of it is
  * like a whole one. */
-static void start_mmpp(struct bal_arrival_source *source, const struct bal_arrivals *arrivals) {
+static void start_mmpp(struct bli_arrival_source *source, const struct bli_arrivals *arrivals) {
     double cycle = 0, jobs = 0;
     source->states = arrivals->states;
     for (unsigned i = 0; i < arrivals->states; i++) {
@@ -213,24 +213,24 @@ static void start_mmpp(struct bal_arrival_source *source, const struct bal_arriv
     source->left = bal_rng_exp(&source->rng) * source->stay[source->state];
 }
 
-void bal_arrival_source_init(struct bal_arrival_source *source, const struct bal_arrivals *arrivals,
+void bli_arrival_source_init(struct bli_arrival_source *source, const struct bli_arrivals *arrivals,
                              double mean_gap, const struct bal_rng *rng) {
-    *source = (struct bal_arrival_source){.rng = *rng,
-                                          .kind = bal_arrivals_are_poisson(arrivals) ? BAL_ARRIVALS_POISSON
+    *source = (struct bli_arrival_source){.rng = *rng,
+                                          .kind = bli_arrivals_are_poisson(arrivals) ? BLI_ARRIVALS_POISSON
                                                                                      : arrivals->kind,
                                           .mean_gap = mean_gap,
                                           .first = true};
     switch (source->kind) {
-    case BAL_ARRIVALS_POISSON:
+    case BLI_ARRIVALS_POISSON:
         return;
-    case BAL_ARRIVALS_MMPP:
+    case BLI_ARRIVALS_MMPP:
         start_mmpp(source, arrivals);
         return;
-    case BAL_ARRIVALS_RENEWAL:
+    case BLI_ARRIVALS_RENEWAL:
         source->gap = arrivals->gap;
-        bal_dist_scale(&source->gap, mean_gap / arrivals->gap.mean);
+        bli_dist_scale(&source->gap, mean_gap / arrivals->gap.mean);
         return;
-    case BAL_ARRIVALS_BATCH:
+    case BLI_ARRIVALS_BATCH:
         source->batch = arrivals->batch;
         source->mean_gap = arrivals->batch.mean * mean_gap;
         return;
@@ -239,7 +239,7 @@ void bal_arrival_source_init(struct bal_arrival_source *source, const struct bal
 
 /* An exponential variable of mean 1 is the number of jobs expected until the next one: it is used up at the
  * rate of each state. */
-static double next_of_mmpp(struct bal_arrival_source *source) {
+static double next_of_mmpp(struct bli_arrival_source *source) {
     double jobs = bal_rng_exp(&source->rng), time = 0;
     while (jobs > source->left * source->rate[source->state]) {
         jobs -= source->left * source->rate[source->state];
@@ -252,7 +252,7 @@ static double next_of_mmpp(struct bal_arrival_source *source) {
     return time + rest;
 }
 
-static double next_of_batch(struct bal_arrival_source *source) {
+static double next_of_batch(struct bli_arrival_source *source) {
     if (source->more > 0) {
         source->more--;
         source->first = false;
@@ -262,22 +262,22 @@ static double next_of_batch(struct bal_arrival_source *source) {
     uint32_t jobs;
     do {
         gap += bal_rng_exp(&source->rng) * source->mean_gap;
-        jobs = bal_batch_sample(&source->batch, &source->rng);
+        jobs = bli_batch_sample(&source->batch, &source->rng);
     } while (jobs == 0);
     source->more = jobs - 1;
     source->first = true;
     return gap;
 }
 
-double bal_arrival_source_next(struct bal_arrival_source *source, double now) {
+double bli_arrival_source_next(struct bli_arrival_source *source, double now) {
     switch (source->kind) {
-    case BAL_ARRIVALS_POISSON:
+    case BLI_ARRIVALS_POISSON:
         return now + bal_rng_exp(&source->rng) * source->mean_gap;
-    case BAL_ARRIVALS_MMPP:
+    case BLI_ARRIVALS_MMPP:
         return now + next_of_mmpp(source);
-    case BAL_ARRIVALS_RENEWAL:
-        return now + bal_dist_sample(&source->gap, &source->rng);
-    case BAL_ARRIVALS_BATCH:
+    case BLI_ARRIVALS_RENEWAL:
+        return now + bli_dist_sample(&source->gap, &source->rng);
+    case BLI_ARRIVALS_BATCH:
         return now + next_of_batch(source);
     }
     assert(false); /* arrivals of no kind */

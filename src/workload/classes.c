@@ -14,14 +14,14 @@ static enum bal_code bad_classes(const char *text, struct bal_error *err, const 
                     text, why);
 }
 
-enum bal_code bal_model_parse_classes(const char *text, struct bal_model *model, struct bal_error *err) {
-    double share[BAL_JOB_CLASSES_MAX] = {0}, sum = 0;
+enum bal_code bli_model_parse_classes(const char *text, struct bli_model *model, struct bal_error *err) {
+    double share[BLI_JOB_CLASSES_MAX] = {0}, sum = 0;
     uint32_t count = 0;
     for (const char *rest = text;;) {
         const size_t length = strcspn(rest, ",");
-        if (count == BAL_JOB_CLASSES_MAX)
+        if (count == BLI_JOB_CLASSES_MAX)
             return bad_classes(text, err, "there are more than 8 classes");
-        if (!bal_share_parse(rest, length, &share[count]) || !(share[count] > 0 && share[count] < 1))
+        if (!bli_share_parse(rest, length, &share[count]) || !(share[count] > 0 && share[count] < 1))
             return bad_classes(text, err, "a share must be a number above 0 and below 1");
         sum += share[count++];
         if (rest[length] == 0)
@@ -39,15 +39,15 @@ enum bal_code bal_model_parse_classes(const char *text, struct bal_model *model,
     return BAL_OK;
 }
 
-size_t bal_model_print_classes(const struct bal_model *model, char *text, size_t size) {
+size_t bli_model_print_classes(const struct bli_model *model, char *text, size_t size) {
     if (!model->classes)
         return (size_t)snprintf(text, size, "none");
     const double two[] = {model->high, 1 - model->high};
     const double *share = model->class_count > 2 ? model->share : two;
     size_t length = 0;
-    for (uint32_t i = 0; i < bal_model_classes(model); i++) {
-        char number[BAL_NUMBER_TEXT];
-        bal_number_print(share[i], number);
+    for (uint32_t i = 0; i < bli_model_classes(model); i++) {
+        char number[BLI_NUMBER_TEXT];
+        bli_number_print(share[i], number);
         const size_t room = length < size ? size - length : 0;
         length += (size_t)snprintf(room ? text + length : NULL, room, "%s%s", i ? "," : "", number);
     }

@@ -26,7 +26,7 @@ static enum bal_code bad_curve(const char *text, const char *why, struct bal_err
 static const char *parse_number(const char *at, double *value, char behind) {
     while (*at == ' ')
         at++;
-    const char *end = bal_number_read(at, value);
+    const char *end = bli_number_read(at, value);
     if (!end || !isfinite(*value))
         return NULL;
     if (*end == '%') {
@@ -40,8 +40,8 @@ static const char *parse_number(const char *at, double *value, char behind) {
     return *end == ')' && behind == ' ' ? end : end + 1;
 }
 
-static enum bal_code parse_sine(const char *text, struct bal_curve *curve, struct bal_error *err) {
-    struct bal_curve sine = {.kind = BAL_CURVE_SINE};
+static enum bal_code parse_sine(const char *text, struct bli_curve *curve, struct bal_error *err) {
+    struct bli_curve sine = {.kind = BLI_CURVE_SINE};
     const char *at = parse_number(text + strlen("sine("), &sine.amplitude, ',');
     at = at ? parse_number(at, &sine.period, ')') : NULL;
     if (!at || *at || !(sine.amplitude >= 0 && sine.amplitude <= 1) || !(sine.period > 0))
@@ -51,13 +51,13 @@ static enum bal_code parse_sine(const char *text, struct bal_curve *curve, struc
 }
 
 /* text is table(...) of that length. */
-static enum bal_code parse_table(const char *text, size_t length, struct bal_curve *curve,
+static enum bal_code parse_table(const char *text, size_t length, struct bli_curve *curve,
                                  struct bal_error *err) {
-    struct bal_curve table = {.kind = BAL_CURVE_TABLE};
+    struct bli_curve table = {.kind = BLI_CURVE_TABLE};
     const char *at = text + strlen("table(");
     while (*at != ')') {
         const unsigned i = table.points;
-        if (i == BAL_CURVE_POINTS)
+        if (i == BLI_CURVE_POINTS)
             return bad_curve(text, "a table has at most 256 points", err);
         at = parse_number(at, &table.time[i], ':');
         at = at ? parse_number(at, &table.factor[i], ' ') : NULL;
@@ -69,25 +69,25 @@ static enum bal_code parse_table(const char *text, size_t length, struct bal_cur
         while (*at == ' ')
             at++;
     }
-    if (at + 1 != text + length || table.points == 0 || bal_curve_max(&table) == 0)
+    if (at + 1 != text + length || table.points == 0 || bli_curve_max(&table) == 0)
         return bad_curve(text, "a table has at least one point with a factor above 0", err);
     *curve = table;
     return BAL_OK;
 }
 
 /* One line of a file: two numbers, or nothing. Returns why it cannot be, or NULL. */
-static const char *parse_line(char *line, struct bal_curve *table) {
+static const char *parse_line(char *line, struct bli_curve *table) {
     line[strcspn(line, "#")] = 0;
     char *rest = line, *word[3] = {NULL};
     for (int i = 0; i < 3; i++)
         word[i] = strtok_r(rest, " \t\r\n,:", &rest);
     if (!word[0])
         return NULL;
-    if (table->points == BAL_CURVE_POINTS)
+    if (table->points == BLI_CURVE_POINTS)
         return "more than 256 points";
     const unsigned i = table->points;
-    if (!word[1] || word[2] || !bal_number_parse(word[0], strlen(word[0]), &table->time[i]) ||
-        !bal_number_parse(word[1], strlen(word[1]), &table->factor[i]) || !isfinite(table->time[i]) ||
+    if (!word[1] || word[2] || !bli_number_parse(word[0], strlen(word[0]), &table->time[i]) ||
+        !bli_number_parse(word[1], strlen(word[1]), &table->factor[i]) || !isfinite(table->time[i]) ||
         !isfinite(table->factor[i]))
         return "not a time and a factor";
     if (!(table->factor[i] >= 0) || (i > 0 && !(table->time[i] > table->time[i - 1])))
@@ -127,7 +127,7 @@ static enum bal_code read_bytes(const char *path, char **bytes, size_t *length, 
     return code;
 }
 
-static enum bal_code parse_lines(char *bytes, size_t length, const char *path, struct bal_curve *table,
+static enum bal_code parse_lines(char *bytes, size_t length, const char *path, struct bli_curve *table,
                                  struct bal_error *err) {
     if (memchr(bytes, 0, length))
         return bal_fail(err, BAL_E_SYNTAX, "curve: %.200s: it holds a zero byte; write lines such as 10 0.5",
@@ -142,13 +142,13 @@ static enum bal_code parse_lines(char *bytes, size_t length, const char *path, s
                             number, why);
         line = next;
     }
-    if (table->points == 0 || bal_curve_max(table) == 0)
+    if (table->points == 0 || bli_curve_max(table) == 0)
         return bal_fail(err, BAL_E_RANGE, "curve: %.200s: there is no point with a factor above 0", path);
     return BAL_OK;
 }
 
 /* text is file(PATH) of that length. */
-static enum bal_code parse_file(const char *text, size_t length, struct bal_curve *curve,
+static enum bal_code parse_file(const char *text, size_t length, struct bli_curve *curve,
                                 struct bal_error *err) {
     char path[1024];
     const size_t prefix = strlen("file(");
@@ -160,7 +160,7 @@ static enum bal_code parse_file(const char *text, size_t length, struct bal_curv
     enum bal_code code = read_bytes(path, &bytes, &size, err);
     if (code)
         return code;
-    struct bal_curve table = {.kind = BAL_CURVE_TABLE};
+    struct bli_curve table = {.kind = BLI_CURVE_TABLE};
     code = parse_lines(bytes, size, path, &table, err);
     free(bytes);
     if (!code)
@@ -171,13 +171,13 @@ static enum bal_code parse_file(const char *text, size_t length, struct bal_curv
 static const char repeats[] = ") repeat";
 
 /* A table or a file, which may repeat. */
-static enum bal_code parse_points(const char *text, struct bal_curve *curve, struct bal_error *err) {
+static enum bal_code parse_points(const char *text, struct bli_curve *curve, struct bal_error *err) {
     size_t length = strlen(text);
     const size_t tail = strlen(repeats);
     const bool repeat = length > tail && strcmp(text + length - tail, repeats) == 0;
     if (repeat)
         length -= strlen(" repeat");
-    struct bal_curve read;
+    struct bli_curve read;
     const enum bal_code code =
         *text == 'f' ? parse_file(text, length, &read, err) : parse_table(text, length, &read, err);
     if (code)
@@ -189,9 +189,9 @@ static enum bal_code parse_points(const char *text, struct bal_curve *curve, str
     return BAL_OK;
 }
 
-enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct bal_error *err) {
+enum bal_code bli_curve_parse(const char *text, struct bli_curve *curve, struct bal_error *err) {
     if (strcmp(text, "constant") == 0) {
-        *curve = (struct bal_curve){.kind = BAL_CURVE_CONSTANT};
+        *curve = (struct bli_curve){.kind = BLI_CURVE_CONSTANT};
         return BAL_OK;
     }
     if (strncmp(text, "sine(", 5) == 0)
@@ -201,19 +201,19 @@ enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct 
     return bad_curve(text, "there is no such curve", err);
 }
 
-size_t bal_curve_print(const struct bal_curve *curve, char *text, size_t size) {
-    if (curve->kind == BAL_CURVE_CONSTANT)
+size_t bli_curve_print(const struct bli_curve *curve, char *text, size_t size) {
+    if (curve->kind == BLI_CURVE_CONSTANT)
         return (size_t)snprintf(text, size, "constant");
-    char a[BAL_NUMBER_TEXT], b[BAL_NUMBER_TEXT];
-    if (curve->kind == BAL_CURVE_SINE) {
-        bal_number_print(curve->amplitude, a);
-        bal_number_print(curve->period, b);
+    char a[BLI_NUMBER_TEXT], b[BLI_NUMBER_TEXT];
+    if (curve->kind == BLI_CURVE_SINE) {
+        bli_number_print(curve->amplitude, a);
+        bli_number_print(curve->period, b);
         return (size_t)snprintf(text, size, "sine(%s,%s)", a, b);
     }
     size_t length = 0;
     for (unsigned i = 0; i < curve->points; i++) {
-        bal_number_print(curve->time[i], a);
-        bal_number_print(curve->factor[i], b);
+        bli_number_print(curve->time[i], a);
+        bli_number_print(curve->factor[i], b);
         const size_t room = length < size ? size - length : 0;
         length += (size_t)snprintf(room ? text + length : NULL, room, "%s%s:%s%s", i ? " " : "table(", a, b,
                                    i + 1 < curve->points ? ""
@@ -223,7 +223,7 @@ size_t bal_curve_print(const struct bal_curve *curve, char *text, size_t size) {
     return length;
 }
 
-static double table_at(const struct bal_curve *curve, double time) {
+static double table_at(const struct bli_curve *curve, double time) {
     if (curve->repeat)
         time = fmod(time, curve->time[curve->points - 1]);
     if (time <= curve->time[0])
@@ -242,22 +242,22 @@ static double table_at(const struct bal_curve *curve, double time) {
     return curve->factor[low] + part * (curve->factor[high] - curve->factor[low]);
 }
 
-double bal_curve_at(const struct bal_curve *curve, double time) {
-    if (curve->kind == BAL_CURVE_CONSTANT)
+double bli_curve_at(const struct bli_curve *curve, double time) {
+    if (curve->kind == BLI_CURVE_CONSTANT)
         return 1;
-    if (curve->kind == BAL_CURVE_SINE)
+    if (curve->kind == BLI_CURVE_SINE)
         return 1 + curve->amplitude * sin(two_pi * time / curve->period);
     return table_at(curve, time);
 }
 
-double bal_curve_end(const struct bal_curve *curve) {
-    return curve->kind == BAL_CURVE_TABLE && !curve->repeat ? curve->time[curve->points - 1] : INFINITY;
+double bli_curve_end(const struct bli_curve *curve) {
+    return curve->kind == BLI_CURVE_TABLE && !curve->repeat ? curve->time[curve->points - 1] : INFINITY;
 }
 
-double bal_curve_max(const struct bal_curve *curve) {
-    if (curve->kind == BAL_CURVE_CONSTANT)
+double bli_curve_max(const struct bli_curve *curve) {
+    if (curve->kind == BLI_CURVE_CONSTANT)
         return 1;
-    if (curve->kind == BAL_CURVE_SINE)
+    if (curve->kind == BLI_CURVE_SINE)
         return 1 + curve->amplitude;
     double most = 0;
     for (unsigned i = 0; i < curve->points; i++)

@@ -14,16 +14,16 @@
  *   pareto           a, b                    bounded-pareto    a, b, c
  *   uniform          a, b
  */
-void bal_dist_derive(struct bal_dist *dist);
+void bli_dist_derive(struct bli_dist *dist);
 
 /* XM of the Pareto distribution of mean 1. */
-static inline double bal_pareto_unit_scale(double a) {
+static inline double bli_pareto_unit_scale(double a) {
     return (a - 1) / a;
 }
 
 /* Replaces value[i] by the expected sum of value over the phases that a job passes through which starts in
  * phase i. If some phase is never left for the end, returns false and stores its number (from 0) in *stuck,
  * which may be NULL. */
-bool bal_dist_accumulate(const struct bal_dist *dist, double value[], unsigned *stuck);
+bool bli_dist_accumulate(const struct bli_dist *dist, double value[], unsigned *stuck);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { QUOTED = 60 }; /* bytes of the user's text that an error shows */
 
-enum bal_code bal_dist_reader_fail(const struct bal_dist_reader *r, enum bal_code code, const char *format,
+enum bal_code bli_dist_reader_fail(const struct bli_dist_reader *r, enum bal_code code, const char *format,
                                    ...) {
     char message[400];
     va_list args;
@@ -22,39 +22,39 @@ enum bal_code bal_dist_reader_fail(const struct bal_dist_reader *r, enum bal_cod
     return bal_fail(r->err, code, "law '%.*s%s': %s", QUOTED, r->text, dots, message);
 }
 
-enum bal_code bal_dist_reader_expected(const struct bal_dist_reader *r, const char *what) {
+enum bal_code bli_dist_reader_expected(const struct bli_dist_reader *r, const char *what) {
     if (*r->at == '\0')
-        return bal_dist_reader_fail(r, BAL_E_SYNTAX, "%s expected at the end; write %s", what, r->usage);
-    return bal_dist_reader_fail(r, BAL_E_SYNTAX, "%s expected at '%.20s'; write %s", what, r->at, r->usage);
+        return bli_dist_reader_fail(r, BAL_E_SYNTAX, "%s expected at the end; write %s", what, r->usage);
+    return bli_dist_reader_fail(r, BAL_E_SYNTAX, "%s expected at '%.20s'; write %s", what, r->at, r->usage);
 }
 
-void bal_dist_reader_skip_spaces(struct bal_dist_reader *r) {
+void bli_dist_reader_skip_spaces(struct bli_dist_reader *r) {
     while (*r->at == ' ' || *r->at == '\t')
         r->at++;
 }
 
-bool bal_dist_reader_accept(struct bal_dist_reader *r, char c) {
-    bal_dist_reader_skip_spaces(r);
+bool bli_dist_reader_accept(struct bli_dist_reader *r, char c) {
+    bli_dist_reader_skip_spaces(r);
     if (*r->at != c)
         return false;
     r->at++;
-    bal_dist_reader_skip_spaces(r);
+    bli_dist_reader_skip_spaces(r);
     return true;
 }
 
-enum bal_code bal_dist_reader_number(struct bal_dist_reader *r, double *value) {
-    bal_dist_reader_skip_spaces(r);
-    const char *end = bal_number_read(r->at, value);
+enum bal_code bli_dist_reader_number(struct bli_dist_reader *r, double *value) {
+    bli_dist_reader_skip_spaces(r);
+    const char *end = bli_number_read(r->at, value);
     if (!end)
-        return bal_dist_reader_expected(r, "a number");
+        return bli_dist_reader_expected(r, "a number");
     if (!isfinite(*value))
-        return bal_dist_reader_fail(r, BAL_E_RANGE, "the number at '%.20s' is too large", r->at);
+        return bli_dist_reader_fail(r, BAL_E_RANGE, "the number at '%.20s' is too large", r->at);
     *value += 0.0; /* -0 becomes 0 */
     if (*end == '%') {
         *value /= 100;
         end++;
     }
     r->at = end;
-    bal_dist_reader_skip_spaces(r);
+    bli_dist_reader_skip_spaces(r);
     return BAL_OK;
 }

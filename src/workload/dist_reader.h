@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-struct bal_dist_reader {
+struct bli_dist_reader {
     const char *text;  /* all of it */
     const char *at;    /* what is still to be read */
     unsigned which;    /* the distribution, as soon as its name has been read: its row in the table of
@@ -18,16 +18,16 @@ struct bal_dist_reader {
 };
 
 /* "law '...': " and the message. Returns code. */
-enum bal_code bal_dist_reader_fail(const struct bal_dist_reader *r, enum bal_code code, const char *format,
+enum bal_code bli_dist_reader_fail(const struct bli_dist_reader *r, enum bal_code code, const char *format,
                                    ...) __attribute__((format(printf, 3, 4)));
 
 /* Fails with what is expected here, and how the distribution is written. */
-enum bal_code bal_dist_reader_expected(const struct bal_dist_reader *r, const char *what);
+enum bal_code bli_dist_reader_expected(const struct bli_dist_reader *r, const char *what);
 
-void bal_dist_reader_skip_spaces(struct bal_dist_reader *r);
+void bli_dist_reader_skip_spaces(struct bli_dist_reader *r);
 /* Takes the next sign if it is c. */
-bool bal_dist_reader_accept(struct bal_dist_reader *r, char c);
+bool bli_dist_reader_accept(struct bli_dist_reader *r, char c);
 /* Takes a finite number. */
-enum bal_code bal_dist_reader_number(struct bal_dist_reader *r, double *value);
+enum bal_code bli_dist_reader_number(struct bli_dist_reader *r, double *value);
 
 #endif

@@ -19,7 +19,7 @@
 #define SUM_SLACK 1e-6 /* by how much probabilities may miss a sum of 1 */
 
 enum {
-    NUMBERS = 2 * BAL_DIST_PHASES, /* most numbers of a distribution written as a list */
+    NUMBERS = 2 * BLI_DIST_PHASES, /* most numbers of a distribution written as a list */
     ERLANG_MAX = 1000000,
 };
 
@@ -42,84 +42,84 @@ static void append_text(struct dist_writer *w, const char *text) {
 
 /* Reading */
 
-static enum bal_code read_name(struct bal_dist_reader *r) {
-    bal_dist_reader_skip_spaces(r);
+static enum bal_code read_name(struct bli_dist_reader *r) {
+    bli_dist_reader_skip_spaces(r);
     const size_t length = strcspn(r->at, " \t(");
-    for (size_t i = 0; i < bal_dist_count; i++) {
-        const struct bal_dist_info *info = &bal_dist_table[i];
+    for (size_t i = 0; i < bli_dist_count; i++) {
+        const struct bli_dist_info *info = &bli_dist_table[i];
         if (strlen(info->name) == length && memcmp(r->at, info->name, length) == 0) {
             r->which = (unsigned)i;
             r->usage = info->usage;
             r->at += length;
-            bal_dist_reader_skip_spaces(r);
+            bli_dist_reader_skip_spaces(r);
             return BAL_OK;
         }
     }
     char names[200];
     struct dist_writer w = {.text = names, .size = sizeof names};
-    for (size_t i = 0; i < bal_dist_count; i++) {
+    for (size_t i = 0; i < bli_dist_count; i++) {
         append_text(&w, i ? ", " : "");
-        append_text(&w, bal_dist_table[i].name);
+        append_text(&w, bli_dist_table[i].name);
     }
-    return bal_dist_reader_fail(r, BAL_E_UNKNOWN, "no such law; there are %s", names);
+    return bli_dist_reader_fail(r, BAL_E_UNKNOWN, "no such law; there are %s", names);
 }
 
 /* The numbers of `name` (none) or `name(x, y, ...)`, up to the end of the text. */
-static enum bal_code read_numbers(struct bal_dist_reader *r, double x[NUMBERS], unsigned *count) {
+static enum bal_code read_numbers(struct bli_dist_reader *r, double x[NUMBERS], unsigned *count) {
     *count = 0;
-    if (bal_dist_reader_accept(r, '(')) {
+    if (bli_dist_reader_accept(r, '(')) {
         do {
             if (*count == NUMBERS)
-                return bal_dist_reader_fail(r, BAL_E_RANGE, "more than %d numbers; write %s", NUMBERS,
+                return bli_dist_reader_fail(r, BAL_E_RANGE, "more than %d numbers; write %s", NUMBERS,
                                             r->usage);
-            const enum bal_code code = bal_dist_reader_number(r, &x[*count]);
+            const enum bal_code code = bli_dist_reader_number(r, &x[*count]);
             if (code)
                 return code;
             (*count)++;
-        } while (bal_dist_reader_accept(r, ','));
-        if (!bal_dist_reader_accept(r, ')'))
-            return bal_dist_reader_expected(r, "',' or ')'");
+        } while (bli_dist_reader_accept(r, ','));
+        if (!bli_dist_reader_accept(r, ')'))
+            return bli_dist_reader_expected(r, "',' or ')'");
     }
-    return *r->at ? bal_dist_reader_expected(r, "the end") : BAL_OK;
+    return *r->at ? bli_dist_reader_expected(r, "the end") : BAL_OK;
 }
 
-/* Numbers separated by spaces, at least one and at most BAL_DIST_PHASES. */
-static enum bal_code read_list(struct bal_dist_reader *r, double x[BAL_DIST_PHASES], unsigned *count) {
+/* Numbers separated by spaces, at least one and at most BLI_DIST_PHASES. */
+static enum bal_code read_list(struct bli_dist_reader *r, double x[BLI_DIST_PHASES], unsigned *count) {
     *count = 0;
     for (;;) {
-        if (*count == BAL_DIST_PHASES)
-            return bal_dist_reader_fail(r, BAL_E_RANGE, "there are more than %d phases", BAL_DIST_PHASES);
-        const enum bal_code code = bal_dist_reader_number(r, &x[*count]);
+        if (*count == BLI_DIST_PHASES)
+            return bli_dist_reader_fail(r, BAL_E_RANGE, "there are more than %d phases", BLI_DIST_PHASES);
+        const enum bal_code code = bli_dist_reader_number(r, &x[*count]);
         if (code)
             return code;
         (*count)++;
         if (*r->at == '\0' || strchr(";/)", *r->at))
             return BAL_OK;
         if (r->at[-1] != ' ' && r->at[-1] != '\t')
-            return bal_dist_reader_expected(r, "a space, ';', '/' or ')'");
+            return bli_dist_reader_expected(r, "a space, ';', '/' or ')'");
     }
 }
 
 /* Checking */
 
-static enum bal_code wrong_count(const struct bal_dist_reader *r) {
-    return bal_dist_reader_fail(r, BAL_E_SYNTAX, "wrong number of parameters; write %s", r->usage);
+static enum bal_code wrong_count(const struct bli_dist_reader *r) {
+    return bli_dist_reader_fail(r, BAL_E_SYNTAX, "wrong number of parameters; write %s", r->usage);
 }
 
-static enum bal_code check_range(const struct bal_dist_reader *r, const char *name, double x, double low,
+static enum bal_code check_range(const struct bli_dist_reader *r, const char *name, double x, double low,
                                  double high) {
     if (x >= low && x <= high)
         return BAL_OK;
-    return bal_dist_reader_fail(r, BAL_E_RANGE, "%s = %.9g is out of range; it must lie between %g and %g",
+    return bli_dist_reader_fail(r, BAL_E_RANGE, "%s = %.9g is out of range; it must lie between %g and %g",
                                 name, x, low, high);
 }
 
-static enum bal_code check_scale(const struct bal_dist_reader *r, const char *name, double x) {
+static enum bal_code check_scale(const struct bli_dist_reader *r, const char *name, double x) {
     return check_range(r, name, x, SCALE_MIN, SCALE_MAX);
 }
 
 /* Names like P3 for the i-th (from 0) of several numbers. */
-static enum bal_code check_ith(const struct bal_dist_reader *r, char letter, unsigned i, double x, double low,
+static enum bal_code check_ith(const struct bli_dist_reader *r, char letter, unsigned i, double x, double low,
                                double high) {
     char name[16];
     snprintf(name, sizeof name, "%c%u", letter, i + 1);
@@ -129,7 +129,7 @@ static enum bal_code check_ith(const struct bal_dist_reader *r, char letter, uns
 /* Probabilities may miss 1 by what a user rounds away; then they are scaled. A second pass finds nothing to
  * do, so that a distribution that was printed is read back unchanged. */
 static void round_to_one(double *p, unsigned n, double sum) {
-    if (fabs(sum - 1) <= 2 * BAL_DIST_PHASES * DBL_EPSILON)
+    if (fabs(sum - 1) <= 2 * BLI_DIST_PHASES * DBL_EPSILON)
         return;
     for (unsigned i = 0; i < n; i++)
         p[i] /= sum;
@@ -142,7 +142,7 @@ static double sum_of(const double *p, unsigned n) {
     return sum;
 }
 
-static enum bal_code check_start(const struct bal_dist_reader *r, struct bal_dist *dist) {
+static enum bal_code check_start(const struct bli_dist_reader *r, struct bli_dist *dist) {
     for (unsigned i = 0; i < dist->phases; i++) {
         const enum bal_code code = check_ith(r, 'P', i, dist->start[i], 0, 1);
         if (code)
@@ -150,26 +150,26 @@ static enum bal_code check_start(const struct bal_dist_reader *r, struct bal_dis
     }
     const double sum = sum_of(dist->start, dist->phases);
     if (fabs(sum - 1) > SUM_SLACK)
-        return bal_dist_reader_fail(r, BAL_E_RANGE, "the probabilities sum to %.9g; they must sum to 1", sum);
+        return bli_dist_reader_fail(r, BAL_E_RANGE, "the probabilities sum to %.9g; they must sum to 1", sum);
     round_to_one(dist->start, dist->phases, sum);
     return BAL_OK;
 }
 
-static enum bal_code check_rates(const struct bal_dist_reader *r, const struct bal_dist *dist) {
+static enum bal_code check_rates(const struct bli_dist_reader *r, const struct bli_dist *dist) {
     enum bal_code code = BAL_OK;
     for (unsigned i = 0; i < dist->phases && !code; i++)
         code = check_ith(r, 'R', i, dist->rate[i], SCALE_MIN, SCALE_MAX);
     return code;
 }
 
-static enum bal_code check_row(const struct bal_dist_reader *r, double *row, unsigned n, unsigned i) {
+static enum bal_code check_row(const struct bli_dist_reader *r, double *row, unsigned n, unsigned i) {
     for (unsigned j = 0; j < n; j++)
         if (!(row[j] >= 0 && row[j] <= 1))
-            return bal_dist_reader_fail(
+            return bli_dist_reader_fail(
                 r, BAL_E_RANGE, "row %u of the jumps has %g; it must be a probability", i + 1, row[j]);
     const double sum = sum_of(row, n);
     if (sum > 1 + SUM_SLACK)
-        return bal_dist_reader_fail(r, BAL_E_RANGE,
+        return bli_dist_reader_fail(r, BAL_E_RANGE,
                                     "row %u of the jumps sums to %.9g; it must sum to at most 1", i + 1, sum);
     if (sum > 1)
         round_to_one(row, n, sum);
@@ -177,45 +177,45 @@ static enum bal_code check_row(const struct bal_dist_reader *r, double *row, uns
 }
 
 /* Every phase must lead to the end, and soon enough to be simulated. */
-static enum bal_code check_ending(const struct bal_dist_reader *r, const struct bal_dist *dist) {
-    double steps[BAL_DIST_PHASES];
+static enum bal_code check_ending(const struct bli_dist_reader *r, const struct bli_dist *dist) {
+    double steps[BLI_DIST_PHASES];
     unsigned stuck;
     for (unsigned i = 0; i < dist->phases; i++)
         steps[i] = 1;
-    if (!bal_dist_accumulate(dist, steps, &stuck))
-        return bal_dist_reader_fail(
+    if (!bli_dist_accumulate(dist, steps, &stuck))
+        return bli_dist_reader_fail(
             r, BAL_E_RANGE, "from phase %u a job never ends; some row must sum to less than 1", stuck + 1);
     for (unsigned i = 0; i < dist->phases; i++)
         if (!(steps[i] <= STEPS_MAX))
-            return bal_dist_reader_fail(r, BAL_E_RANGE,
+            return bli_dist_reader_fail(r, BAL_E_RANGE,
                                         "from phase %u a job passes %g phases on average; at most %g", i + 1,
                                         steps[i], STEPS_MAX);
     return BAL_OK;
 }
 
-/* One function per kind: from the numbers to the fields that bal_dist_derive starts from. */
+/* One function per kind: from the numbers to the fields that bli_dist_derive starts from. */
 
-static enum bal_code build_mean(const struct bal_dist_reader *r, const double *x, unsigned n,
-                                struct bal_dist *dist) {
+static enum bal_code build_mean(const struct bli_dist_reader *r, const double *x, unsigned n,
+                                struct bli_dist *dist) {
     if (n > 1)
         return wrong_count(r);
     dist->mean = n == 1 ? x[0] : 1;
     return check_scale(r, "M", dist->mean);
 }
 
-static enum bal_code build_erlang(const struct bal_dist_reader *r, const double *x, unsigned n,
-                                  struct bal_dist *dist) {
+static enum bal_code build_erlang(const struct bli_dist_reader *r, const double *x, unsigned n,
+                                  struct bli_dist *dist) {
     if (n < 1 || n > 2)
         return wrong_count(r);
     if (!(x[0] >= 1 && x[0] <= ERLANG_MAX && x[0] == floor(x[0])))
-        return bal_dist_reader_fail(r, BAL_E_RANGE, "K = %g must be a whole number from 1 to %d", x[0],
+        return bli_dist_reader_fail(r, BAL_E_RANGE, "K = %g must be a whole number from 1 to %d", x[0],
                                     ERLANG_MAX);
     dist->phases = (unsigned)x[0];
     return build_mean(r, x + 1, n - 1, dist);
 }
 
-static enum bal_code build_branches(const struct bal_dist_reader *r, const double *x, unsigned n,
-                                    struct bal_dist *dist) {
+static enum bal_code build_branches(const struct bli_dist_reader *r, const double *x, unsigned n,
+                                    struct bli_dist *dist) {
     dist->phases = n / 2;
     for (unsigned i = 0; i < dist->phases; i++) {
         dist->start[i] = x[2 * i];
@@ -226,8 +226,8 @@ static enum bal_code build_branches(const struct bal_dist_reader *r, const doubl
 }
 
 /* C2 and, perhaps, the mean: hyper and lognormal. */
-static enum bal_code build_c2(const struct bal_dist_reader *r, const double *x, unsigned n, double c2_min,
-                              struct bal_dist *dist) {
+static enum bal_code build_c2(const struct bli_dist_reader *r, const double *x, unsigned n, double c2_min,
+                              struct bli_dist *dist) {
     if (n < 1 || n > 2)
         return wrong_count(r);
     dist->a = x[0];
@@ -235,35 +235,35 @@ static enum bal_code build_c2(const struct bal_dist_reader *r, const double *x, 
     return code ? code : build_mean(r, x + 1, n - 1, dist);
 }
 
-static enum bal_code build_hyper(const struct bal_dist_reader *r, const double *x, unsigned n,
-                                 struct bal_dist *dist) {
+static enum bal_code build_hyper(const struct bli_dist_reader *r, const double *x, unsigned n,
+                                 struct bli_dist *dist) {
     if (n >= 4 && n % 2 == 0)
         return build_branches(r, x, n, dist);
     return build_c2(r, x, n, 1, dist);
 }
 
-static enum bal_code build_lognormal(const struct bal_dist_reader *r, const double *x, unsigned n,
-                                     struct bal_dist *dist) {
+static enum bal_code build_lognormal(const struct bli_dist_reader *r, const double *x, unsigned n,
+                                     struct bli_dist *dist) {
     return build_c2(r, x, n, 1e-12, dist);
 }
 
-static enum bal_code build_pareto(const struct bal_dist_reader *r, const double *x, unsigned n,
-                                  struct bal_dist *dist) {
+static enum bal_code build_pareto(const struct bli_dist_reader *r, const double *x, unsigned n,
+                                  struct bli_dist *dist) {
     if (n < 1 || n > 2)
         return wrong_count(r);
     dist->a = x[0];
     if (n == 1 && dist->a <= 1)
-        return bal_dist_reader_fail(r, BAL_E_RANGE, "with A = %g the mean is infinite; A must be above 1",
+        return bli_dist_reader_fail(r, BAL_E_RANGE, "with A = %g the mean is infinite; A must be above 1",
                                     dist->a);
     const enum bal_code code = check_range(r, "A", dist->a, 0.1, 1e6);
     if (code)
         return code;
-    dist->b = n == 2 ? x[1] : bal_pareto_unit_scale(dist->a);
+    dist->b = n == 2 ? x[1] : bli_pareto_unit_scale(dist->a);
     return check_scale(r, "XM", dist->b);
 }
 
-static enum bal_code build_bounded(const struct bal_dist_reader *r, const double *x, unsigned n,
-                                   struct bal_dist *dist) {
+static enum bal_code build_bounded(const struct bli_dist_reader *r, const double *x, unsigned n,
+                                   struct bli_dist *dist) {
     if (n != 3)
         return wrong_count(r);
     dist->a = x[0];
@@ -275,12 +275,12 @@ static enum bal_code build_bounded(const struct bal_dist_reader *r, const double
     if (!code)
         code = check_scale(r, "H", dist->c);
     if (!code && dist->b >= dist->c)
-        code = bal_dist_reader_fail(r, BAL_E_RANGE, "L = %g must be below H = %g", dist->b, dist->c);
+        code = bli_dist_reader_fail(r, BAL_E_RANGE, "L = %g must be below H = %g", dist->b, dist->c);
     return code;
 }
 
-static enum bal_code build_uniform(const struct bal_dist_reader *r, const double *x, unsigned n,
-                                   struct bal_dist *dist) {
+static enum bal_code build_uniform(const struct bli_dist_reader *r, const double *x, unsigned n,
+                                   struct bli_dist *dist) {
     if (n != 2)
         return wrong_count(r);
     dist->a = x[0];
@@ -289,20 +289,20 @@ static enum bal_code build_uniform(const struct bal_dist_reader *r, const double
     if (!code)
         code = check_scale(r, "B", dist->b);
     if (!code && dist->a >= dist->b)
-        code = bal_dist_reader_fail(r, BAL_E_RANGE, "A = %g must be below B = %g", dist->a, dist->b);
+        code = bli_dist_reader_fail(r, BAL_E_RANGE, "A = %g must be below B = %g", dist->a, dist->b);
     return code;
 }
 
-static enum bal_code read_jumps(struct bal_dist_reader *r, struct bal_dist *dist) {
+static enum bal_code read_jumps(struct bli_dist_reader *r, struct bli_dist *dist) {
     for (unsigned i = 0; i < dist->phases; i++) {
-        if (i > 0 && !bal_dist_reader_accept(r, '/'))
-            return bal_dist_reader_expected(r, "'/' and another row");
+        if (i > 0 && !bli_dist_reader_accept(r, '/'))
+            return bli_dist_reader_expected(r, "'/' and another row");
         unsigned count;
         enum bal_code code = read_list(r, dist->jump[i], &count);
         if (code)
             return code;
         if (count != dist->phases)
-            return bal_dist_reader_fail(r, BAL_E_SYNTAX,
+            return bli_dist_reader_fail(r, BAL_E_SYNTAX,
                                         "row %u of the jumps has %u numbers; it must have %u", i + 1, count,
                                         dist->phases);
         code = check_row(r, dist->jump[i], dist->phases, i);
@@ -312,24 +312,24 @@ static enum bal_code read_jumps(struct bal_dist_reader *r, struct bal_dist *dist
     return BAL_OK;
 }
 
-static enum bal_code read_phase(struct bal_dist_reader *r, struct bal_dist *dist) {
-    if (!bal_dist_reader_accept(r, '('))
-        return bal_dist_reader_expected(r, "'('");
+static enum bal_code read_phase(struct bli_dist_reader *r, struct bli_dist *dist) {
+    if (!bli_dist_reader_accept(r, '('))
+        return bli_dist_reader_expected(r, "'('");
     enum bal_code code = read_list(r, dist->start, &dist->phases);
     if (code)
         return code;
-    if (!bal_dist_reader_accept(r, ';'))
-        return bal_dist_reader_expected(r, "';'");
+    if (!bli_dist_reader_accept(r, ';'))
+        return bli_dist_reader_expected(r, "';'");
     unsigned rates;
     code = read_list(r, dist->rate, &rates);
     if (code)
         return code;
     if (rates != dist->phases)
-        return bal_dist_reader_fail(r, BAL_E_SYNTAX,
+        return bli_dist_reader_fail(r, BAL_E_SYNTAX,
                                     "the number of rates is %u; it must be %u, one for each phase", rates,
                                     dist->phases);
-    if (!bal_dist_reader_accept(r, ';'))
-        return bal_dist_reader_expected(r, "';'");
+    if (!bli_dist_reader_accept(r, ';'))
+        return bli_dist_reader_expected(r, "';'");
     code = check_start(r, dist);
     if (!code)
         code = check_rates(r, dist);
@@ -337,43 +337,43 @@ static enum bal_code read_phase(struct bal_dist_reader *r, struct bal_dist *dist
         code = read_jumps(r, dist);
     if (code)
         return code;
-    if (!bal_dist_reader_accept(r, ')'))
-        return bal_dist_reader_expected(r, "')'");
+    if (!bli_dist_reader_accept(r, ')'))
+        return bli_dist_reader_expected(r, "')'");
     if (*r->at)
-        return bal_dist_reader_expected(r, "the end");
+        return bli_dist_reader_expected(r, "the end");
     return check_ending(r, dist);
 }
 
 /* How a distribution of each kind is built from its list of numbers. */
-static enum bal_code (*const builders[])(const struct bal_dist_reader *, const double *, unsigned,
-                                         struct bal_dist *) = {
-    [BAL_DIST_EXP] = build_mean,
-    [BAL_DIST_DET] = build_mean,
-    [BAL_DIST_ERLANG] = build_erlang,
-    [BAL_DIST_HYPER] = build_hyper,
-    [BAL_DIST_LOGNORMAL] = build_lognormal,
-    [BAL_DIST_PARETO] = build_pareto,
-    [BAL_DIST_BOUNDED_PARETO] = build_bounded,
-    [BAL_DIST_UNIFORM] = build_uniform,
+static enum bal_code (*const builders[])(const struct bli_dist_reader *, const double *, unsigned,
+                                         struct bli_dist *) = {
+    [BLI_DIST_EXP] = build_mean,
+    [BLI_DIST_DET] = build_mean,
+    [BLI_DIST_ERLANG] = build_erlang,
+    [BLI_DIST_HYPER] = build_hyper,
+    [BLI_DIST_LOGNORMAL] = build_lognormal,
+    [BLI_DIST_PARETO] = build_pareto,
+    [BLI_DIST_BOUNDED_PARETO] = build_bounded,
+    [BLI_DIST_UNIFORM] = build_uniform,
 };
 
-static enum bal_code read_other(struct bal_dist_reader *r, struct bal_dist *dist) {
+static enum bal_code read_other(struct bli_dist_reader *r, struct bli_dist *dist) {
     double x[NUMBERS];
     unsigned n;
     const enum bal_code code = read_numbers(r, x, &n);
     return code ? code : builders[dist->kind](r, x, n, dist);
 }
 
-enum bal_code bal_dist_parse(const char *text, struct bal_dist *dist, struct bal_error *err) {
-    struct bal_dist_reader r = {.text = text, .at = text, .err = err};
+enum bal_code bli_dist_parse(const char *text, struct bli_dist *dist, struct bal_error *err) {
+    struct bli_dist_reader r = {.text = text, .at = text, .err = err};
     enum bal_code code = read_name(&r);
     if (code)
         return code;
-    struct bal_dist read = {.kind = (enum bal_dist_kind)r.which};
-    code = read.kind == BAL_DIST_PHASE ? read_phase(&r, &read) : read_other(&r, &read);
+    struct bli_dist read = {.kind = (enum bli_dist_kind)r.which};
+    code = read.kind == BLI_DIST_PHASE ? read_phase(&r, &read) : read_other(&r, &read);
     if (code)
         return code;
-    bal_dist_derive(&read);
+    bli_dist_derive(&read);
     *dist = read;
     return BAL_OK;
 }
@@ -382,8 +382,8 @@ enum bal_code bal_dist_parse(const char *text, struct bal_dist *dist, struct bal
 
 /* mark, number, mark, number, ...: the marks are "(" "," and the like. */
 static void append_number(struct dist_writer *w, const char *mark, double x) {
-    char text[BAL_NUMBER_TEXT];
-    bal_number_print(x, text);
+    char text[BLI_NUMBER_TEXT];
+    bli_number_print(x, text);
     append_text(w, mark);
     append_text(w, text);
 }
@@ -399,7 +399,7 @@ static void append_list(struct dist_writer *w, const char *mark, const double *x
         append_number(w, i == 0 ? mark : " ", x[i]);
 }
 
-static void append_hyper(struct dist_writer *w, const struct bal_dist *dist) {
+static void append_hyper(struct dist_writer *w, const struct bli_dist *dist) {
     if (dist->a > 0) {
         append_number(w, "(", dist->a);
         append_mean(w, ",", dist->mean);
@@ -411,47 +411,47 @@ static void append_hyper(struct dist_writer *w, const struct bal_dist *dist) {
     }
 }
 
-static void append_phase(struct dist_writer *w, const struct bal_dist *dist) {
+static void append_phase(struct dist_writer *w, const struct bli_dist *dist) {
     append_list(w, "(", dist->start, dist->phases);
     append_list(w, ";", dist->rate, dist->phases);
     for (unsigned i = 0; i < dist->phases; i++)
         append_list(w, i == 0 ? ";" : "/", dist->jump[i], dist->phases);
 }
 
-size_t bal_dist_print(const struct bal_dist *dist, char *text, size_t size) {
+size_t bli_dist_print(const struct bli_dist *dist, char *text, size_t size) {
     struct dist_writer w = {.text = text, .size = size};
-    append_text(&w, bal_dist_table[dist->kind].name);
+    append_text(&w, bli_dist_table[dist->kind].name);
     const size_t bare = w.length;
     switch (dist->kind) {
-    case BAL_DIST_EXP:
-    case BAL_DIST_DET:
+    case BLI_DIST_EXP:
+    case BLI_DIST_DET:
         append_mean(&w, "(", dist->mean);
         break;
-    case BAL_DIST_ERLANG:
+    case BLI_DIST_ERLANG:
         append_number(&w, "(", dist->phases);
         append_mean(&w, ",", dist->mean);
         break;
-    case BAL_DIST_HYPER:
+    case BLI_DIST_HYPER:
         append_hyper(&w, dist);
         break;
-    case BAL_DIST_PHASE:
+    case BLI_DIST_PHASE:
         append_phase(&w, dist);
         break;
-    case BAL_DIST_LOGNORMAL:
+    case BLI_DIST_LOGNORMAL:
         append_number(&w, "(", dist->a);
         append_mean(&w, ",", dist->mean);
         break;
-    case BAL_DIST_PARETO:
+    case BLI_DIST_PARETO:
         append_number(&w, "(", dist->a);
-        if (dist->b != bal_pareto_unit_scale(dist->a))
+        if (dist->b != bli_pareto_unit_scale(dist->a))
             append_number(&w, ",", dist->b);
         break;
-    case BAL_DIST_BOUNDED_PARETO:
+    case BLI_DIST_BOUNDED_PARETO:
         append_number(&w, "(", dist->a);
         append_number(&w, ",", dist->b);
         append_number(&w, ",", dist->c);
         break;
-    case BAL_DIST_UNIFORM:
+    case BLI_DIST_UNIFORM:
         append_number(&w, "(", dist->a);
         append_number(&w, ",", dist->b);
         break;

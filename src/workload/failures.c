@@ -27,19 +27,19 @@ static size_t part_length(const char *text) {
 }
 
 /* A distribution, or the mean of an exponential one. */
-static bool read_time(const char *text, struct bal_dist *dist) {
+static bool read_time(const char *text, struct bli_dist *dist) {
     double mean;
-    if (bal_number_parse(text, strlen(text), &mean)) {
+    if (bli_number_parse(text, strlen(text), &mean)) {
         if (!(mean >= 1e-9 && mean <= 1e12))
             return false;
-        bal_dist_parse("exp", dist, NULL);
-        bal_dist_scale(dist, mean);
+        bli_dist_parse("exp", dist, NULL);
+        bli_dist_scale(dist, mean);
         return true;
     }
-    return bal_dist_parse(text, dist, NULL) == BAL_OK && dist->mean > 0 && isfinite(dist->mean);
+    return bli_dist_parse(text, dist, NULL) == BAL_OK && dist->mean > 0 && isfinite(dist->mean);
 }
 
-static const char *read_part(char *part, struct bal_failures *failures) {
+static const char *read_part(char *part, struct bli_failures *failures) {
     char *value = strchr(part, '=');
     if (!value)
         return "a part is KEY=VALUE";
@@ -54,22 +54,22 @@ static const char *read_part(char *part, struct bal_failures *failures) {
     }
     if (strcmp(part, "jobs") != 0)
         return "the keys are mtbf, mttr, jobs and seen";
-    for (int i = 0; i <= BAL_JOBS_LOST; i++)
+    for (int i = 0; i <= BLI_JOBS_LOST; i++)
         if (strcmp(value, jobs_names[i]) == 0) {
-            failures->jobs = (enum bal_failed_jobs)i;
+            failures->jobs = (enum bli_failed_jobs)i;
             return NULL;
         }
     return "jobs is resume, restart or lost";
 }
 
-enum bal_code bal_failures_parse(const char *text, struct bal_failures *failures, struct bal_error *err) {
-    struct bal_failures read = {.jobs = BAL_JOBS_RESUME};
+enum bal_code bli_failures_parse(const char *text, struct bli_failures *failures, struct bal_error *err) {
+    struct bli_failures read = {.jobs = BLI_JOBS_RESUME};
     if (strcmp(text, "none") == 0) {
         *failures = read;
         return BAL_OK;
     }
     for (const char *at = text;; at++) {
-        char part[BAL_DIST_TEXT + 8];
+        char part[BLI_DIST_TEXT + 8];
         const size_t length = part_length(at);
         if (length >= sizeof part)
             return bad_failures(text, "a part of it is too long", err);
@@ -88,14 +88,14 @@ enum bal_code bal_failures_parse(const char *text, struct bal_failures *failures
     return BAL_OK;
 }
 
-size_t bal_failures_print(const struct bal_failures *failures, char *text, size_t size) {
-    if (!bal_failures_happen(failures))
+size_t bli_failures_print(const struct bli_failures *failures, char *text, size_t size) {
+    if (!bli_failures_happen(failures))
         return (size_t)snprintf(text, size, "none");
-    char up[BAL_DIST_TEXT], down[BAL_DIST_TEXT];
-    bal_dist_print(&failures->up, up, sizeof up);
-    bal_dist_print(&failures->down, down, sizeof down);
+    char up[BLI_DIST_TEXT], down[BLI_DIST_TEXT];
+    bli_dist_print(&failures->up, up, sizeof up);
+    bli_dist_print(&failures->down, down, sizeof down);
     return (size_t)snprintf(text, size, "mtbf=%s,mttr=%s%s%s%s", up, down,
-                            failures->jobs != BAL_JOBS_RESUME ? ",jobs=" : "",
-                            failures->jobs != BAL_JOBS_RESUME ? jobs_names[failures->jobs] : "",
+                            failures->jobs != BLI_JOBS_RESUME ? ",jobs=" : "",
+                            failures->jobs != BLI_JOBS_RESUME ? jobs_names[failures->jobs] : "",
                             failures->unseen ? ",seen=no" : "");
 }

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const struct bal_fit_method_info bal_fit_method_table[BAL_FIT_METHOD_COUNT] = {
-#define X(name, text, meaning) [BAL_FIT_##name] = {text, meaning},
-    BAL_FIT_METHODS(X)
+const struct bli_fit_method_info bli_fit_method_table[BLI_FIT_METHOD_COUNT] = {
+#define X(name, text, meaning) [BLI_FIT_##name] = {text, meaning},
+    BLI_FIT_METHODS(X)
 #undef X
 };
 
-const double bal_fit_quantile[BAL_FIT_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
+const double bli_fit_quantile[BLI_FIT_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
 
 enum {
     BRANCHES_MAX = 6,    /* of a mixture */
@@ -28,27 +28,27 @@ enum {
 
 /* What all the methods start from. */
 struct fit_sample_work {
-    const struct bal_fit_sample *sample;
-    struct bal_fit_cell *cell; /* of both targets */
-    struct bal_fit_target target;
-    struct bal_fit_target coarse; /* the same with fewer cells, to try much with */
+    const struct bli_fit_sample *sample;
+    struct bli_fit_cell *cell; /* of both targets */
+    struct bli_fit_target target;
+    struct bli_fit_target coarse; /* the same with fewer cells, to try much with */
     double c2;
 };
 
 /* A distribution while it is fitted: a mixture of Erlang distributions, or lognormal. */
 struct shape {
     double log_mean, log_deviation; /* lognormal when log_deviation > 0 */
-    struct bal_fit_mixture mixture;
+    struct bli_fit_mixture mixture;
 };
 
 static double shape_cdf(const struct shape *shape, double x) {
     if (shape->log_deviation > 0)
         return x > 0 ? 0.5 * erfc((shape->log_mean - log(x)) / (shape->log_deviation * sqrt(2))) : 0;
-    return bal_fit_mixture_cdf(&shape->mixture, x);
+    return bli_fit_mixture_cdf(&shape->mixture, x);
 }
 
 /* As that of mixtures: wide cells count by their probability. */
-static double lognormal_log_density(const struct shape *shape, const struct bal_fit_cell *cell) {
+static double lognormal_log_density(const struct shape *shape, const struct bli_fit_cell *cell) {
     const double log_sqrt_two_pi = 0.91893853320467274;
     if (cell->wide || shape->log_deviation < 1.0 / 16) { /* or the distribution is no wider than a few cells
                                                           */
@@ -60,9 +60,9 @@ static double lognormal_log_density(const struct shape *shape, const struct bal_
     return -0.5 * z * z - cell->log_mean - log_sqrt_two_pi - log(shape->log_deviation);
 }
 
-static double shape_likelihood(const struct shape *shape, const struct bal_fit_target *target) {
+static double shape_likelihood(const struct shape *shape, const struct bli_fit_target *target) {
     if (shape->log_deviation == 0)
-        return bal_fit_mixture_likelihood(&shape->mixture, target);
+        return bli_fit_mixture_likelihood(&shape->mixture, target);
     double sum = 0;
     for (size_t i = 0; i < target->cells; i++)
         sum += target->cell[i].weight * lognormal_log_density(shape, &target->cell[i]);
@@ -104,7 +104,7 @@ static double sample_quantile(const struct fit_sample_work *work, double q) {
     const double rank = q * work->target.jobs;
     double below = 0;
     for (size_t i = 0; i < work->target.cells; i++) {
-        const struct bal_fit_cell *cell = &work->target.cell[i];
+        const struct bli_fit_cell *cell = &work->target.cell[i];
         if (below + cell->weight >= rank)
             return cell->low + (cell->high - cell->low) * (rank - below) / cell->weight;
         below += cell->weight;
@@ -113,20 +113,20 @@ static double sample_quantile(const struct fit_sample_work *work, double q) {
 }
 
 static void evaluate_fit(const struct fit_sample_work *work, const struct shape *shape, unsigned parameters,
-                         struct bal_fit *fit) {
+                         struct bli_fit *fit) {
     fit->made = true;
     fit->parameters = parameters;
     fit->log_likelihood = shape_likelihood(shape, &work->target);
     fit->bic = parameters * log(work->target.jobs) - 2 * fit->log_likelihood;
-    fit->c2 = bal_dist_moment(&fit->dist, 2) / (fit->dist.mean * fit->dist.mean) - 1;
+    fit->c2 = bli_dist_moment(&fit->dist, 2) / (fit->dist.mean * fit->dist.mean) - 1;
     fit->distance = distance_of(work, shape);
-    for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
-        fit->quantile[i] = quantile_of(shape, bal_fit_quantile[i], work->target.mean);
+    for (unsigned i = 0; i < BLI_FIT_QUANTILES; i++)
+        fit->quantile[i] = quantile_of(shape, bli_fit_quantile[i], work->target.mean);
 }
 
 static enum bal_code evaluate_mixture(const struct fit_sample_work *work, const struct shape *shape,
-                                      unsigned parameters, struct bal_fit *fit, struct bal_error *err) {
-    const enum bal_code code = bal_fit_mixture_dist(&shape->mixture, &fit->dist, err);
+                                      unsigned parameters, struct bli_fit *fit, struct bal_error *err) {
+    const enum bal_code code = bli_fit_mixture_dist(&shape->mixture, &fit->dist, err);
     if (!code)
         evaluate_fit(work, shape, parameters, fit);
     return code;
@@ -139,7 +139,7 @@ static struct shape erlang_shape(unsigned order, double mean) {
         .mixture = {.branches = 1, .order = {order}, .weight = {1}, .rate = {order / mean}}};
 }
 
-static enum bal_code fit_exp(const struct fit_sample_work *work, struct bal_fit *fit, struct bal_error *err) {
+static enum bal_code fit_exp(const struct fit_sample_work *work, struct bli_fit *fit, struct bal_error *err) {
     const struct shape shape = erlang_shape(1, work->target.mean);
     return evaluate_mixture(work, &shape, 1, fit, err);
 }
@@ -150,9 +150,9 @@ static double erlang_likelihood(const struct fit_sample_work *work, unsigned ord
 }
 
 /* The likelihood given the mean is concave in the order. */
-static enum bal_code fit_erlang(const struct fit_sample_work *work, struct bal_fit *fit,
+static enum bal_code fit_erlang(const struct fit_sample_work *work, struct bli_fit *fit,
                                 struct bal_error *err) {
-    unsigned low = 1, high = BAL_FIT_ORDER_MAX; /* the best lies in low .. high */
+    unsigned low = 1, high = BLI_FIT_ORDER_MAX; /* the best lies in low .. high */
     while (low < high) {
         const unsigned middle = low + (high - low) / 2;
         if (erlang_likelihood(work, middle + 1) > erlang_likelihood(work, middle))
@@ -177,7 +177,7 @@ static double lognormal_variance(const struct fit_sample_work *work) {
     const double m = log(work->target.mean);
     double second = 0;
     for (size_t i = 0; i < work->target.cells; i++) {
-        const struct bal_fit_cell *cell = &work->target.cell[i];
+        const struct bli_fit_cell *cell = &work->target.cell[i];
         second += cell->weight * (cell->log_mean - m) * (cell->log_mean - m) / work->target.jobs;
     }
     return 2 * second / (sqrt(1 + second) + 1);
@@ -200,7 +200,7 @@ static double refine_variance(const struct fit_sample_work *work, double v) {
     return exp(0.5 * (low + high));
 }
 
-static enum bal_code fit_lognormal(const struct fit_sample_work *work, struct bal_fit *fit,
+static enum bal_code fit_lognormal(const struct fit_sample_work *work, struct bli_fit *fit,
                                    struct bal_error *err) {
     double v = lognormal_variance(work);
     if (work->target.cell[0].wide)
@@ -210,7 +210,7 @@ static enum bal_code fit_lognormal(const struct fit_sample_work *work, struct ba
         return BAL_OK;
     char text[100];
     snprintf(text, sizeof text, "lognormal(%.7g,%.7g)", c2, work->target.mean);
-    const enum bal_code code = bal_dist_parse(text, &fit->dist, err);
+    const enum bal_code code = bli_dist_parse(text, &fit->dist, err);
     if (code)
         return code;
     const struct shape shape = lognormal_shape(v, work->target.mean);
@@ -219,11 +219,11 @@ static enum bal_code fit_lognormal(const struct fit_sample_work *work, struct ba
 }
 
 /* C2 >= 1: two branches with balanced means, the distribution hyper(C2,M). */
-static enum bal_code fit_balanced(const struct fit_sample_work *work, struct bal_fit *fit,
+static enum bal_code fit_balanced(const struct fit_sample_work *work, struct bli_fit *fit,
                                   struct bal_error *err) {
     char text[100];
     snprintf(text, sizeof text, "hyper(%.7g,%.7g)", work->c2, work->target.mean);
-    const enum bal_code code = bal_dist_parse(text, &fit->dist, err);
+    const enum bal_code code = bli_dist_parse(text, &fit->dist, err);
     if (code)
         return code;
     struct shape shape = {.mixture = {.branches = 2, .order = {1, 1}}};
@@ -237,15 +237,15 @@ static enum bal_code fit_balanced(const struct fit_sample_work *work, struct bal
 
 /* 1/K <= C2 < 1/(K-1): K phases of equal rate, the first of which is left out with probability p (H. C.
  * Tijms, Stochastic Models, 1994): p = (K C2 - sqrt(K (1 + C2) - K^2 C2)) / (1 + C2), rate (K - p)/mean. */
-static enum bal_code fit_chain(const struct fit_sample_work *work, struct bal_fit *fit,
+static enum bal_code fit_chain(const struct fit_sample_work *work, struct bli_fit *fit,
                                struct bal_error *err) {
     const double c2 = work->c2, order = ceil(1 / c2);
-    if (order > BAL_DIST_PHASES)
+    if (order > BLI_DIST_PHASES)
         return BAL_OK;
     const unsigned k = (unsigned)order;
     const double p = (k * c2 - sqrt(fmax(k * (1 + c2) - k * k * c2, 0))) / (1 + c2);
     const double rate = (k - p) / work->target.mean;
-    char text[BAL_DIST_TEXT];
+    char text[BLI_DIST_TEXT];
     size_t used = (size_t)snprintf(text, sizeof text, "phase(%.9g", k == 1 ? 1 : 1 - rint(p * 1e9) / 1e9);
     for (unsigned i = 1; i < k; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, " %.9g", i == 1 ? rint(p * 1e9) / 1e9 : 0);
@@ -259,7 +259,7 @@ static enum bal_code fit_chain(const struct fit_sample_work *work, struct bal_fi
                                          : ";",
                                      j == i + 1);
     snprintf(text + used, sizeof text - used, ")");
-    const enum bal_code code = bal_dist_parse(text, &fit->dist, err);
+    const enum bal_code code = bli_dist_parse(text, &fit->dist, err);
     if (code)
         return code;
     const struct shape shape = {.mixture = {.branches = k > 1 && p > 0 ? 2 : 1,
@@ -270,7 +270,7 @@ static enum bal_code fit_chain(const struct fit_sample_work *work, struct bal_fi
     return BAL_OK;
 }
 
-static enum bal_code fit_moments(const struct fit_sample_work *work, struct bal_fit *fit,
+static enum bal_code fit_moments(const struct fit_sample_work *work, struct bli_fit *fit,
                                  struct bal_error *err) {
     return work->c2 >= 1 ? fit_balanced(work, fit, err) : fit_chain(work, fit, err);
 }
@@ -295,7 +295,7 @@ static struct shape hyper_start(const struct fit_sample_work *work, unsigned bra
     return shape;
 }
 
-static enum bal_code fit_hyper(const struct fit_sample_work *work, struct bal_fit *fit,
+static enum bal_code fit_hyper(const struct fit_sample_work *work, struct bli_fit *fit,
                                struct bal_error *err) {
     if (work->c2 <= 1)
         return BAL_OK;
@@ -303,7 +303,7 @@ static enum bal_code fit_hyper(const struct fit_sample_work *work, struct bal_fi
     double best_bic = HUGE_VAL;
     for (unsigned branches = 2; branches <= BRANCHES_MAX; branches++) {
         struct shape shape = hyper_start(work, branches);
-        const double likelihood = bal_fit_mixture_improve(&shape.mixture, &work->target, ROUNDS_MAX);
+        const double likelihood = bli_fit_mixture_improve(&shape.mixture, &work->target, ROUNDS_MAX);
         const double bic = (2 * shape.mixture.branches - 1) * log(work->target.jobs) - 2 * likelihood;
         if (bic < best_bic) {
             best = shape;
@@ -315,7 +315,7 @@ static enum bal_code fit_hyper(const struct fit_sample_work *work, struct bal_fi
 
 /* Each branch starts from the mean of its part of the sorted sizes; parts become smaller upwards, so that the
  * tail has branches of its own. */
-static struct shape ordered_start(const struct bal_fit_target *target, const unsigned *order,
+static struct shape ordered_start(const struct bli_fit_target *target, const unsigned *order,
                                   unsigned branches) {
     struct shape shape = {.mixture = {.branches = branches}};
     double left = target->jobs;
@@ -360,21 +360,21 @@ static void try_orders(const struct fit_sample_work *work, unsigned *order, unsi
         return;
     if (chosen == branches) {
         struct finalist next = {.shape = ordered_start(&work->coarse, order, branches)};
-        next.likelihood = bal_fit_mixture_improve(&next.shape.mixture, &work->coarse, TRIAL_ROUNDS);
+        next.likelihood = bli_fit_mixture_improve(&next.shape.mixture, &work->coarse, TRIAL_ROUNDS);
         insert_finalist(finalist, &next);
         return;
     }
     unsigned used = branches - chosen - 1; /* one at least for each of the rest */
     for (unsigned i = 0; i < chosen; i++)
         used += order[i];
-    for (unsigned i = 0; i < sizeof orders / sizeof *orders && used + orders[i] <= BAL_DIST_PHASES; i++) {
+    for (unsigned i = 0; i < sizeof orders / sizeof *orders && used + orders[i] <= BLI_DIST_PHASES; i++) {
         order[chosen] = orders[i];
         try_orders(work, order, chosen + 1, branches, finalist);
     }
 }
 
 /* Orders are parameters too. */
-static unsigned ordered_parameters(const struct bal_fit_mixture *mixture) {
+static unsigned ordered_parameters(const struct bli_fit_mixture *mixture) {
     return 3 * mixture->branches - 1;
 }
 
@@ -385,7 +385,7 @@ struct best {
 
 /* Fits to the end and keeps the better one. */
 static void keep_if_better(const struct fit_sample_work *work, struct shape *shape, struct best *best) {
-    const double likelihood = bal_fit_mixture_improve(&shape->mixture, &work->target, ROUNDS_MAX);
+    const double likelihood = bli_fit_mixture_improve(&shape->mixture, &work->target, ROUNDS_MAX);
     const double bic = ordered_parameters(&shape->mixture) * log(work->target.jobs) - 2 * likelihood;
     if (bic < best->bic)
         *best = (struct best){.shape = *shape, .bic = bic};
@@ -396,17 +396,17 @@ static void add_branch(const struct fit_sample_work *work, struct best *best) {
     unsigned phases = 1;
     for (unsigned k = 0; k < best->shape.mixture.branches; k++)
         phases += best->shape.mixture.order[k];
-    if (phases > BAL_DIST_PHASES)
+    if (phases > BLI_DIST_PHASES)
         return;
     const double low = sample_quantile(work, 0.1), high = sample_quantile(work, 1);
     struct finalist winner = {.likelihood = -HUGE_VAL};
     for (unsigned i = 0; i < STARTS; i++) {
         struct finalist next = {.shape = best->shape};
-        struct bal_fit_mixture *mixture = &next.shape.mixture;
+        struct bli_fit_mixture *mixture = &next.shape.mixture;
         mixture->order[mixture->branches] = 1;
         mixture->weight[mixture->branches] = 1e-3;
         mixture->rate[mixture->branches++] = 1 / (low * pow(high / low, (i + 0.5) / STARTS));
-        next.likelihood = bal_fit_mixture_improve(mixture, &work->coarse, TRIAL_ROUNDS);
+        next.likelihood = bli_fit_mixture_improve(mixture, &work->coarse, TRIAL_ROUNDS);
         if (next.likelihood > winner.likelihood)
             winner = next;
     }
@@ -414,7 +414,7 @@ static void add_branch(const struct fit_sample_work *work, struct best *best) {
         keep_if_better(work, &winner.shape, best);
 }
 
-static enum bal_code fit_phase(const struct fit_sample_work *work, struct bal_fit *fit,
+static enum bal_code fit_phase(const struct fit_sample_work *work, struct bli_fit *fit,
                                struct bal_error *err) {
     struct best best = {.bic = HUGE_VAL};
     for (unsigned branches = 2; branches <= ORDERED_BRANCHES; branches++) {
@@ -436,68 +436,68 @@ static enum bal_code fit_phase(const struct fit_sample_work *work, struct bal_fi
 
 /* ---- all of them ---- */
 
-static enum bal_code fit_all(const struct fit_sample_work *work, struct bal_fits *fits,
+static enum bal_code fit_all(const struct fit_sample_work *work, struct bli_fits *fits,
                              struct bal_error *err) {
-    static enum bal_code (*const methods[BAL_FIT_METHOD_COUNT])(const struct fit_sample_work *,
-                                                                struct bal_fit *, struct bal_error *) = {
-        [BAL_FIT_EXP] = fit_exp,         [BAL_FIT_ERLANG] = fit_erlang, [BAL_FIT_LOGNORMAL] = fit_lognormal,
-        [BAL_FIT_MOMENTS] = fit_moments, [BAL_FIT_HYPER] = fit_hyper,   [BAL_FIT_PHASE] = fit_phase,
+    static enum bal_code (*const methods[BLI_FIT_METHOD_COUNT])(const struct fit_sample_work *,
+                                                                struct bli_fit *, struct bal_error *) = {
+        [BLI_FIT_EXP] = fit_exp,         [BLI_FIT_ERLANG] = fit_erlang, [BLI_FIT_LOGNORMAL] = fit_lognormal,
+        [BLI_FIT_MOMENTS] = fit_moments, [BLI_FIT_HYPER] = fit_hyper,   [BLI_FIT_PHASE] = fit_phase,
     };
-    fits->best = BAL_FIT_EXP;
-    for (unsigned i = BAL_FIT_EXP; i < BAL_FIT_METHOD_COUNT; i++) {
+    fits->best = BLI_FIT_EXP;
+    for (unsigned i = BLI_FIT_EXP; i < BLI_FIT_METHOD_COUNT; i++) {
         const enum bal_code code = methods[i](work, &fits->fit[i], err);
         if (work->target.stop && *work->target.stop)
             return bal_fail(err, BAL_E_STOPPED, "stopped");
         if (code)
             return code;
         if (fits->fit[i].made && fits->fit[i].bic < fits->fit[fits->best].bic)
-            fits->best = (enum bal_fit_method)i;
+            fits->best = (enum bli_fit_method)i;
     }
     return BAL_OK;
 }
 
 /* Sizes that do not differ, as far as they were measured, have no density to be fitted. */
-static enum bal_code fit_det(struct bal_fits *fits, struct bal_error *err) {
-    struct bal_fit *fit = &fits->fit[BAL_FIT_DET];
+static enum bal_code fit_det(struct bli_fits *fits, struct bal_error *err) {
+    struct bli_fit *fit = &fits->fit[BLI_FIT_DET];
     char text[40];
     snprintf(text, sizeof text, "det(%.7g)", fits->mean);
     *fit =
-        (struct bal_fit){.made = true, .parameters = 1, .log_likelihood = NAN, .bic = NAN, .distance = NAN};
-    for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
+        (struct bli_fit){.made = true, .parameters = 1, .log_likelihood = NAN, .bic = NAN, .distance = NAN};
+    for (unsigned i = 0; i < BLI_FIT_QUANTILES; i++)
         fit->quantile[i] = fits->mean;
-    fits->best = BAL_FIT_DET;
-    return bal_dist_parse(text, &fit->dist, err);
+    fits->best = BLI_FIT_DET;
+    return bli_dist_parse(text, &fit->dist, err);
 }
 
-static void describe_sample(const struct fit_sample_work *work, struct bal_fits *fits) {
-    *fits = (struct bal_fits){.jobs = work->sample->jobs,
+static void describe_sample(const struct fit_sample_work *work, struct bli_fits *fits) {
+    *fits = (struct bli_fits){.jobs = work->sample->jobs,
                               .mean = work->target.mean,
                               .c2 = work->c2,
-                              .resolution = bal_fit_resolution(work->sample),
+                              .resolution = bli_fit_resolution(work->sample),
                               .distance_5pc = 1.358 / sqrt(work->target.jobs)};
-    for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
-        fits->quantile[i] = sample_quantile(work, bal_fit_quantile[i]);
+    for (unsigned i = 0; i < BLI_FIT_QUANTILES; i++)
+        fits->quantile[i] = sample_quantile(work, bli_fit_quantile[i]);
 }
 
-enum bal_code bal_fit_laws(const struct bal_fit_sample *sample, const volatile int *stop,
-                           struct bal_fits *fits, struct bal_error *err) {
+enum bal_code bli_fit_laws(const struct bli_fit_sample *sample, const volatile int *stop,
+                           struct bli_fits *fits, struct bal_error *err) {
     if (sample->jobs == 0)
         return bal_fail(err, BAL_E_MODEL, "there are no sizes that a law could be fitted to");
     const double n = (double)sample->jobs, mean = sample->sum / n;
     struct fit_sample_work work = {.sample = sample,
-                                   .cell = calloc(2 * BAL_FIT_CELLS, sizeof *work.cell),
+                                   .cell = calloc(2 * BLI_FIT_CELLS, sizeof *work.cell),
                                    .c2 = fmax(sample->square / n / (mean * mean) - 1, 0)};
     if (!work.cell)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to fit laws");
-    work.target = (struct bal_fit_target){
-        .cell = work.cell, .cells = bal_fit_cells(sample, work.cell), .jobs = n, .mean = mean, .stop = stop};
-    struct bal_fit_cell *joined = work.cell + BAL_FIT_CELLS;
+    work.target = (struct bli_fit_target){
+        .cell = work.cell, .cells = bli_fit_cells(sample, work.cell), .jobs = n, .mean = mean, .stop = stop};
+    struct bli_fit_cell *joined = work.cell + BLI_FIT_CELLS;
     work.coarse = work.target;
     work.coarse.cell = joined;
-    work.coarse.cells = bal_fit_join(work.cell, work.target.cells, JOINED, joined);
+    work.coarse.cells = bli_fit_join(work.cell, work.target.cells, JOINED, joined);
     describe_sample(&work, fits);
     /* below 1/ORDER_MAX no distribution that is fitted could follow */
-    const bool constant = sqrt(work.c2) * mean <= fits->resolution || work.c2 * BAL_FIT_ORDER_MAX < 1;
+    const bool constant = sqrt(work.c2) * mean <= fits->resolution || work.c2 * BLI_FIT_ORDER_MAX < 1;
     const enum bal_code code = constant ? fit_det(fits, err) : fit_all(&work, fits, err);
     free(work.cell);
     return code;

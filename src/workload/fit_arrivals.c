@@ -26,11 +26,11 @@ static double bin_width(double least) {
 }
 
 /* The span is divided evenly, so that the last bin is as long as the others. noise: dispersion of counts. */
-static void choose_bins(const struct bal_trace_info *info, double noise, struct bal_fit_arrivals *arrivals) {
+static void choose_bins(const struct bli_trace_info *info, double noise, struct bli_fit_arrivals *arrivals) {
     const double jobs = (double)info->jobs;
-    const double least = arrivals->span * fmax(1.0 / BAL_FIT_BINS, noise * JOBS_PER_BIN / jobs);
+    const double least = arrivals->span * fmax(1.0 / BLI_FIT_BINS, noise * JOBS_PER_BIN / jobs);
     double bins = fmax(rint(arrivals->span / bin_width(least)), 1);
-    arrivals->bins = (unsigned)fmin(bins, BAL_FIT_BINS);
+    arrivals->bins = (unsigned)fmin(bins, BLI_FIT_BINS);
     arrivals->width = arrivals->span / arrivals->bins;
 }
 
@@ -39,12 +39,12 @@ static void choose_bins(const struct bal_trace_info *info, double noise, struct 
 static const double trend_max = 1e7;
 
 /* Windows of powers of ten seconds, longer than what was measured, in which there are jobs but no trend. */
-static void choose_scales(double resolution, struct bal_fit_arrivals *arrivals) {
-    for (int power = -6; power <= 2 && arrivals->scales < BAL_FIT_SCALES; power++) {
+static void choose_scales(double resolution, struct bli_fit_arrivals *arrivals) {
+    for (int power = -6; power <= 2 && arrivals->scales < BLI_FIT_SCALES; power++) {
         const double window = pow(10, power), rate = arrivals->rate;
         if (window >= 2 * resolution && window <= arrivals->span / 100 && rate * window >= 0.3 &&
             rate * window * window * window <= trend_max)
-            arrivals->scale[arrivals->scales++] = (struct bal_fit_scale){.window = window};
+            arrivals->scale[arrivals->scales++] = (struct bli_fit_scale){.window = window};
     }
 }
 
@@ -117,7 +117,7 @@ static void count_arrival(struct counter *counter, double since) {
 
 /* For a Poisson process with m jobs a window the squares of neighbouring differences have mean 2m, variance
  * 2m + 8m^2 and covariance m + 2m^2 with the next one. */
-static void compute_dispersion(const struct counter *counter, double rate, struct bal_fit_scale *scale) {
+static void compute_dispersion(const struct counter *counter, double rate, struct bli_fit_scale *scale) {
     const double m = rate * scale->window, n = (double)counter->differences;
     scale->windows = counter->differences + 1;
     scale->dispersion = counter->squares / n / (2 * m);
@@ -125,15 +125,15 @@ static void compute_dispersion(const struct counter *counter, double rate, struc
     scale->third = counter->block.blocks ? counter->block.total / (double)counter->block.blocks : 0;
 }
 
-static enum bal_fit_flow flow_of(const struct bal_fit_arrivals *arrivals) {
-    enum bal_fit_flow flow = arrivals->scales ? BAL_FIT_POISSON : BAL_FIT_UNKNOWN;
+static enum bli_fit_flow flow_of(const struct bli_fit_arrivals *arrivals) {
+    enum bli_fit_flow flow = arrivals->scales ? BLI_FIT_POISSON : BLI_FIT_UNKNOWN;
     double furthest = 0;
     for (unsigned i = 0; i < arrivals->scales; i++) {
         const double excess = arrivals->scale[i].dispersion - 1;
         if (fabs(excess) < fmax(4 * arrivals->scale[i].error, 0.1) || fabs(excess) < furthest)
             continue;
         furthest = fabs(excess);
-        flow = excess > 0 ? BAL_FIT_BURSTY : BAL_FIT_REGULAR;
+        flow = excess > 0 ? BLI_FIT_BURSTY : BLI_FIT_REGULAR;
     }
     return flow;
 }
@@ -145,7 +145,7 @@ static double round_to_parts(double value, double parts) {
 
 /* Linear between the middles of the bins and constant outside, the curve has as many arrivals as the log in
  * all: what a straight line takes from one of two neighbours it gives to the other. */
-static void draw_curve(struct bal_fit_arrivals *arrivals, double noise) {
+static void draw_curve(struct bli_fit_arrivals *arrivals, double noise) {
     const double bins = arrivals->bins, mean = arrivals->rate * arrivals->width;
     double squares = 0;
     for (unsigned i = 0; i < arrivals->bins; i++)
@@ -153,10 +153,10 @@ static void draw_curve(struct bal_fit_arrivals *arrivals, double noise) {
     /* chi-square with bins - 1 degrees of freedom if the rate is constant */
     if (bins < BINS_MIN || squares < bins - 1 + 4 * sqrt(2 * (bins - 1)))
         return;
-    struct bal_curve *curve = &arrivals->curve;
+    struct bli_curve *curve = &arrivals->curve;
     const double parts = arrivals->width > 1 ? 1e3 : 1e6;
     const unsigned last = arrivals->bins;
-    *curve = (struct bal_curve){.kind = BAL_CURVE_TABLE, .points = last + 1};
+    *curve = (struct bli_curve){.kind = BLI_CURVE_TABLE, .points = last + 1};
     for (unsigned i = 0; i < last; i++) {
         curve->time[i] = round_to_parts((i + 0.5) * arrivals->width, parts);
         curve->factor[i] = round_to_parts((double)arrivals->count[i] / mean, 1e6);
@@ -165,64 +165,64 @@ static void draw_curve(struct bal_fit_arrivals *arrivals, double noise) {
     curve->factor[last] = curve->factor[last - 1];
 }
 
-static void count_bin(struct bal_fit_arrivals *arrivals, double since) {
+static void count_bin(struct bli_fit_arrivals *arrivals, double since) {
     const double bin = since / second / arrivals->width;
     arrivals->count[bin < arrivals->bins ? (unsigned)bin : arrivals->bins - 1]++;
 }
 
-static enum bal_code read_jobs(const struct bal_trace *trace, const volatile int *stop,
-                               struct bal_fit_sample *sample, struct bal_fit_arrivals *arrivals,
+static enum bal_code read_jobs(const struct bli_trace *trace, const volatile int *stop,
+                               struct bli_fit_sample *sample, struct bli_fit_arrivals *arrivals,
                                struct counter *counter, struct bal_error *err) {
-    const int64_t first = bal_trace_info(trace)->first;
-    struct bal_trace_cursor *cursor;
-    enum bal_code code = bal_trace_cursor_new(trace, &cursor, err);
+    const int64_t first = bli_trace_info(trace)->first;
+    struct bli_trace_cursor *cursor;
+    enum bal_code code = bli_trace_cursor_new(trace, &cursor, err);
     if (code)
         return code;
-    struct bal_trace_job job;
-    while (!(code = bal_trace_next(cursor, &job, err)) && job.size > 0) {
+    struct bli_trace_job job;
+    while (!(code = bli_trace_next(cursor, &job, err)) && job.size > 0) {
         const double since = (double)(job.time - first);
         count_bin(arrivals, since);
         for (unsigned i = 0; i < arrivals->scales; i++)
             count_arrival(&counter[i], since);
-        bal_fit_sample_add(sample, job.size);
+        bli_fit_sample_add(sample, job.size);
         if (stop && *stop) {
             code = bal_fail(err, BAL_E_STOPPED, "stopped");
             break;
         }
     }
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
     return code;
 }
 
 /* Counts again in bins that are wide enough for bursts to level out. */
-static enum bal_code widen_bins(const struct bal_trace *trace, double noise, const volatile int *stop,
-                                struct bal_fit_arrivals *arrivals, struct bal_error *err) {
-    const int64_t first = bal_trace_info(trace)->first;
-    struct bal_trace_cursor *cursor;
-    enum bal_code code = bal_trace_cursor_new(trace, &cursor, err);
+static enum bal_code widen_bins(const struct bli_trace *trace, double noise, const volatile int *stop,
+                                struct bli_fit_arrivals *arrivals, struct bal_error *err) {
+    const int64_t first = bli_trace_info(trace)->first;
+    struct bli_trace_cursor *cursor;
+    enum bal_code code = bli_trace_cursor_new(trace, &cursor, err);
     if (code)
         return code;
-    choose_bins(bal_trace_info(trace), noise, arrivals);
+    choose_bins(bli_trace_info(trace), noise, arrivals);
     memset(arrivals->count, 0, sizeof arrivals->count);
-    struct bal_trace_job job;
-    while (!(code = bal_trace_next(cursor, &job, err)) && job.size > 0 && !(stop && *stop))
+    struct bli_trace_job job;
+    while (!(code = bli_trace_next(cursor, &job, err)) && job.size > 0 && !(stop && *stop))
         count_bin(arrivals, (double)(job.time - first));
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
     return !code && stop && *stop ? bal_fail(err, BAL_E_STOPPED, "stopped") : code;
 }
 
-enum bal_code bal_fit_trace(const struct bal_trace *trace, double resolution, const volatile int *stop,
-                            struct bal_fit_sample *sample, struct bal_fit_arrivals *arrivals,
+enum bal_code bli_fit_trace(const struct bli_trace *trace, double resolution, const volatile int *stop,
+                            struct bli_fit_sample *sample, struct bli_fit_arrivals *arrivals,
                             struct bal_error *err) {
-    const struct bal_trace_info *info = bal_trace_info(trace);
+    const struct bli_trace_info *info = bli_trace_info(trace);
     if (!(info->span > 0))
         return bal_fail(err, BAL_E_MODEL,
                         "all jobs arrive at the same moment, which tells no rate; a longer log is needed");
-    *arrivals = (struct bal_fit_arrivals){
+    *arrivals = (struct bli_fit_arrivals){
         .span = info->span, .resolution = resolution, .rate = (double)info->jobs / info->span};
     choose_bins(info, 1, arrivals);
     choose_scales(resolution, arrivals);
-    struct counter counter[BAL_FIT_SCALES] = {{0}};
+    struct counter counter[BLI_FIT_SCALES] = {{0}};
     for (unsigned i = 0; i < arrivals->scales; i++)
         counter[i].length = arrivals->scale[i].window * second;
     enum bal_code code = read_jobs(trace, stop, sample, arrivals, counter, err);
@@ -231,11 +231,11 @@ enum bal_code bal_fit_trace(const struct bal_trace *trace, double resolution, co
     for (unsigned i = 0; i < arrivals->scales; i++)
         compute_dispersion(&counter[i], arrivals->rate, &arrivals->scale[i]);
     arrivals->flow = flow_of(arrivals);
-    bal_fit_bursts(arrivals);
-    const double noise = bal_fit_bursts_noise(arrivals);
+    bli_fit_bursts(arrivals);
+    const double noise = bli_fit_bursts_noise(arrivals);
     if (noise > 1)
         code = widen_bins(trace, noise, stop, arrivals, err);
     draw_curve(arrivals, noise);
-    bal_fit_bursts_choose(arrivals, arrivals->curve.kind != BAL_CURVE_CONSTANT);
+    bli_fit_bursts_choose(arrivals, arrivals->curve.kind != BLI_CURVE_CONSTANT);
     return code;
 }

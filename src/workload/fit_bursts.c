@@ -14,9 +14,9 @@
 #include <math.h>
 #include <stdio.h>
 
-const struct bal_fit_burst_info bal_fit_burst_table[BAL_FIT_BURST_COUNT] = {
+const struct bli_fit_burst_info bli_fit_burst_table[BLI_FIT_BURST_COUNT] = {
 #define X(name, text, meaning) {text, meaning},
-    BAL_FIT_BURSTS(X)
+    BLI_FIT_BURSTS(X)
 #undef X
 };
 
@@ -32,8 +32,8 @@ static double psi(double x) {
 /* How much a scale counts: the inverse square of its relative error. With b jobs at once, m in a window, the
  * variance of the dispersion's estimate is (3 + b/m) / windows times its square; other bursts are about as
  * bad with b the dispersion, and neighbouring windows that depend on each other cost as much again. */
-static double weight_of(const struct bal_fit_arrivals *seen, unsigned i) {
-    const struct bal_fit_scale *scale = &seen->scale[i];
+static double weight_of(const struct bli_fit_arrivals *seen, unsigned i) {
+    const struct bli_fit_scale *scale = &seen->scale[i];
     const double per_job = scale->dispersion / (seen->rate * scale->window);
     return 1 / (FLOOR * FLOOR + 2 * (3 + per_job) / (double)scale->windows);
 }
@@ -43,13 +43,13 @@ static double excess_share(double rate, double window) {
     return isinf(rate) ? 1 : psi(rate * window);
 }
 
-static double relative_error(const struct bal_fit_scale *scale, double size, double rate) {
+static double relative_error(const struct bli_fit_scale *scale, double size, double rate) {
     return (1 + size * excess_share(rate, scale->window)) / scale->dispersion - 1;
 }
 
 /* How far an excess of that size and rate is from the log: the squares of the errors in units of what they
  * have by chance. */
-static double misfit_of(const struct bal_fit_arrivals *seen, double size, double rate) {
+static double misfit_of(const struct bli_fit_arrivals *seen, double size, double rate) {
     double sum = 0;
     for (unsigned i = 0; i < seen->scales; i++)
         sum += weight_of(seen, i) * pow(relative_error(&seen->scale[i], size, rate), 2);
@@ -57,7 +57,7 @@ static double misfit_of(const struct bal_fit_arrivals *seen, double size, double
 }
 
 /* The size with the least misfit at that rate. */
-static double best_size(const struct bal_fit_arrivals *seen, double rate) {
+static double best_size(const struct bli_fit_arrivals *seen, double rate) {
     double with = 0, own = 0;
     for (unsigned i = 0; i < seen->scales; i++) {
         const double d = seen->scale[i].dispersion, part = excess_share(rate, seen->scale[i].window);
@@ -67,9 +67,9 @@ static double best_size(const struct bal_fit_arrivals *seen, double rate) {
     return own > 0 ? fmax(with / own, 0) : 0;
 }
 
-static void store_fit(const struct bal_fit_arrivals *seen, const char *text, unsigned parameters, double size,
-                      double rate, struct bal_fit_burst *fit) {
-    *fit = (struct bal_fit_burst){
+static void store_fit(const struct bli_fit_arrivals *seen, const char *text, unsigned parameters, double size,
+                      double rate, struct bli_fit_burst *fit) {
+    *fit = (struct bli_fit_burst){
         .parameters = parameters, .excess = size, .misfit = misfit_of(seen, size, rate)};
     double squares = 0;
     for (unsigned i = 0; i < seen->scales; i++) {
@@ -77,37 +77,37 @@ static void store_fit(const struct bal_fit_arrivals *seen, const char *text, uns
         squares += pow(relative_error(&seen->scale[i], size, rate), 2);
     }
     fit->error = sqrt(squares / seen->scales);
-    fit->made = bal_arrivals_parse(text, &fit->arrivals, NULL) == BAL_OK;
+    fit->made = bli_arrivals_parse(text, &fit->arrivals, NULL) == BAL_OK;
 }
 
-static void fit_poisson(const struct bal_fit_arrivals *seen, struct bal_fit_burst *fit) {
+static void fit_poisson(const struct bli_fit_arrivals *seen, struct bli_fit_burst *fit) {
     store_fit(seen, "poisson", 0, 0, INFINITY, fit);
 }
 
 /* Geometric batches, E[X(X-1)] / E[X] = 2M. */
-static void fit_batch(const struct bal_fit_arrivals *seen, struct bal_fit_burst *fit) {
+static void fit_batch(const struct bli_fit_arrivals *seen, struct bli_fit_burst *fit) {
     char text[60];
     const double size = best_size(seen, INFINITY);
     snprintf(text, sizeof text, "batch(geometric(%.5g))", size / 2);
     store_fit(seen, text, 1, size, INFINITY, fit);
 }
 
-static double renewal_rate(const struct bal_fit_arrivals *seen, double excess) {
+static double renewal_rate(const struct bli_fit_arrivals *seen, double excess) {
     return 2 * seen->rate / (excess + 2);
 }
 
-static double renewal_misfit(const struct bal_fit_arrivals *seen, double excess) {
+static double renewal_misfit(const struct bli_fit_arrivals *seen, double excess) {
     return misfit_of(seen, excess, renewal_rate(seen, excess));
 }
 
-static double mmpp_misfit(const struct bal_fit_arrivals *seen, double rate) {
+static double mmpp_misfit(const struct bli_fit_arrivals *seen, double rate) {
     return misfit_of(seen, best_size(seen, rate), rate);
 }
 
 /* The place of the least value: the best of STEPS places evenly on a logarithmic scale, and golden sections
  * around it. */
-static double minimize_misfit(const struct bal_fit_arrivals *seen, double low, double high,
-                              double (*misfit)(const struct bal_fit_arrivals *, double)) {
+static double minimize_misfit(const struct bli_fit_arrivals *seen, double low, double high,
+                              double (*misfit)(const struct bli_fit_arrivals *, double)) {
     enum { STEPS = 100 };
     const double step = pow(high / low, 1.0 / STEPS), golden = 0.61803398874989485;
     double best = low;
@@ -125,7 +125,7 @@ static double minimize_misfit(const struct bal_fit_arrivals *seen, double low, d
     return exp(0.5 * (left + right));
 }
 
-static void fit_renewal(const struct bal_fit_arrivals *seen, struct bal_fit_burst *fit) {
+static void fit_renewal(const struct bli_fit_arrivals *seen, struct bli_fit_burst *fit) {
     const double excess = minimize_misfit(seen, 0.01, 1e6, renewal_misfit);
     char text[60];
     snprintf(text, sizeof text, "renewal(hyper(%.5g))", 1 + excess);
@@ -133,8 +133,8 @@ static void fit_renewal(const struct bal_fit_arrivals *seen, struct bal_fit_burs
 }
 
 /* The scale whose windows are nearest to the time in which bursts come and go. */
-static const struct bal_fit_scale *scale_of_bursts(const struct bal_fit_arrivals *seen, double rate) {
-    const struct bal_fit_scale *nearest = &seen->scale[0];
+static const struct bli_fit_scale *scale_of_bursts(const struct bli_fit_arrivals *seen, double rate) {
+    const struct bli_fit_scale *nearest = &seen->scale[0];
     for (unsigned i = 1; i < seen->scales; i++)
         if (fabs(log(seen->scale[i].window * rate)) < fabs(log(nearest->window * rate)))
             nearest = &seen->scale[i];
@@ -143,8 +143,8 @@ static const struct bal_fit_scale *scale_of_bursts(const struct bal_fit_arrivals
 
 /* The third central moment of the rate over the cube of its mean: the third factorial cumulant of counts is
  * 6 rate^3 of it, times the integral of (w - y) y exp(-r y) from 0 to w. */
-static double third_moment(const struct bal_fit_arrivals *seen, double r) {
-    const struct bal_fit_scale *scale = scale_of_bursts(seen, r);
+static double third_moment(const struct bli_fit_arrivals *seen, double r) {
+    const struct bli_fit_scale *scale = scale_of_bursts(seen, r);
     const double w = scale->window, x = r * w, gone = exp(-x);
     const double integral =
         w * (1 - gone * (1 + x)) / (r * r) - (2 - gone * (x * x + 2 * x + 2)) / (r * r * r);
@@ -154,7 +154,7 @@ static double third_moment(const struct bal_fit_arrivals *seen, double r) {
 /* Of two states with mean 1 and variance sigma2, the high one having probability p, the third central moment
  * over sigma^3 is (1 - 2p) / sqrt(p (1 - p)); and the low rate is not negative as long as
  * p <= 1 / (1 + sigma2). */
-static void fit_mmpp(const struct bal_fit_arrivals *seen, struct bal_fit_burst *fit) {
+static void fit_mmpp(const struct bli_fit_arrivals *seen, struct bli_fit_burst *fit) {
     const double low = 0.1 / seen->scale[seen->scales - 1].window, high = 30 / seen->scale[0].window;
     const double r = minimize_misfit(seen, low, high, mmpp_misfit);
     const double size = best_size(seen, r), sigma2 = 0.5 * size * r / seen->rate;
@@ -168,30 +168,30 @@ static void fit_mmpp(const struct bal_fit_arrivals *seen, struct bal_fit_burst *
     store_fit(seen, text, 3, size, r, fit);
 }
 
-void bal_fit_bursts(struct bal_fit_arrivals *arrivals) {
-    if (arrivals->flow != BAL_FIT_BURSTY)
+void bli_fit_bursts(struct bli_fit_arrivals *arrivals) {
+    if (arrivals->flow != BLI_FIT_BURSTY)
         return;
-    fit_poisson(arrivals, &arrivals->burst[BAL_FIT_AS_POISSON]);
-    fit_batch(arrivals, &arrivals->burst[BAL_FIT_AS_BATCH]);
-    fit_renewal(arrivals, &arrivals->burst[BAL_FIT_AS_RENEWAL]);
-    fit_mmpp(arrivals, &arrivals->burst[BAL_FIT_AS_MMPP]);
+    fit_poisson(arrivals, &arrivals->burst[BLI_FIT_AS_POISSON]);
+    fit_batch(arrivals, &arrivals->burst[BLI_FIT_AS_BATCH]);
+    fit_renewal(arrivals, &arrivals->burst[BLI_FIT_AS_RENEWAL]);
+    fit_mmpp(arrivals, &arrivals->burst[BLI_FIT_AS_MMPP]);
 }
 
-void bal_fit_bursts_choose(struct bal_fit_arrivals *arrivals, bool curved) {
+void bli_fit_bursts_choose(struct bli_fit_arrivals *arrivals, bool curved) {
     double least_cost = HUGE_VAL;
-    for (unsigned i = 0; i < BAL_FIT_BURST_COUNT; i++) {
-        const struct bal_fit_burst *fit = &arrivals->burst[i];
+    for (unsigned i = 0; i < BLI_FIT_BURST_COUNT; i++) {
+        const struct bli_fit_burst *fit = &arrivals->burst[i];
         const double cost = fit->misfit + PENALTY * fit->parameters;
-        if (!fit->made || (curved && i == BAL_FIT_AS_RENEWAL) || cost >= least_cost)
+        if (!fit->made || (curved && i == BLI_FIT_AS_RENEWAL) || cost >= least_cost)
             continue;
         least_cost = cost;
-        arrivals->as = (enum bal_fit_burst_method)i;
+        arrivals->as = (enum bli_fit_burst_method)i;
     }
 }
 
-double bal_fit_bursts_noise(const struct bal_fit_arrivals *arrivals) {
-    const struct bal_fit_burst *nearest = &arrivals->burst[BAL_FIT_AS_POISSON];
-    for (unsigned i = 1; i < BAL_FIT_BURST_COUNT; i++)
+double bli_fit_bursts_noise(const struct bli_fit_arrivals *arrivals) {
+    const struct bli_fit_burst *nearest = &arrivals->burst[BLI_FIT_AS_POISSON];
+    for (unsigned i = 1; i < BLI_FIT_BURST_COUNT; i++)
         if (arrivals->burst[i].made && arrivals->burst[i].misfit < nearest->misfit)
             nearest = &arrivals->burst[i];
     return 1 + nearest->excess;

@@ -6,14 +6,14 @@
 #include "ballast/fit.h"
 
 /* Fits in every way, if the flow is bursty; rate, scales and flow are known. */
-void bal_fit_bursts(struct bal_fit_arrivals *arrivals);
+void bli_fit_bursts(struct bli_fit_arrivals *arrivals);
 
 /* Chooses the one with the least misfit, 4 being added for each parameter. curved:
  * there is a curve, which renewal processes do not follow. */
-void bal_fit_bursts_choose(struct bal_fit_arrivals *arrivals, bool curved);
+void bli_fit_bursts_choose(struct bli_fit_arrivals *arrivals, bool curved);
 
 /* Dispersion of the counts of long windows: by how much chance moves them more than those of a Poisson
  * process. That of the fit with the least misfit. */
-double bal_fit_bursts_noise(const struct bal_fit_arrivals *arrivals);
+double bli_fit_bursts_noise(const struct bli_fit_arrivals *arrivals);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* log(weight rate^r / (r-1)!): what does not depend on x. */
-static void log_constants(const struct bal_fit_mixture *mixture, double constant[BAL_DIST_PHASES]) {
+static void log_constants(const struct bli_fit_mixture *mixture, double constant[BLI_DIST_PHASES]) {
     for (unsigned k = 0; k < mixture->branches; k++) {
         double log_factorial = 0;
         for (unsigned i = 2; i < mixture->order[k]; i++)
@@ -25,12 +25,12 @@ enum { STEEP = 256 }; /* an Erlang distribution of higher order is no wider than
 /* Least probability of a wide cell for which the difference of two distribution functions has digits. */
 static const double least = 1e-12;
 
-static double probability(double order, double rate, const struct bal_fit_cell *cell) {
-    return bal_gamma_below(order, rate * cell->high) - bal_gamma_below(order, rate * cell->low);
+static double probability(double order, double rate, const struct bli_fit_cell *cell) {
+    return bli_gamma_below(order, rate * cell->high) - bli_gamma_below(order, rate * cell->low);
 }
 
-static double log_density(const struct bal_fit_mixture *mixture, unsigned k, double constant,
-                          const struct bal_fit_cell *cell) {
+static double log_density(const struct bli_fit_mixture *mixture, unsigned k, double constant,
+                          const struct bli_fit_cell *cell) {
     if (cell->wide || mixture->order[k] > STEEP) {
         const double p = probability(mixture->order[k], mixture->rate[k], cell);
         if (p > least)
@@ -41,8 +41,8 @@ static double log_density(const struct bal_fit_mixture *mixture, unsigned k, dou
 
 /* Mean of those sizes of a branch that lie in the cell: with f_r for the Erlang density of order r,
  * x f_r(x) = (r / rate) f_(r+1)(x). */
-static double mean_within(const struct bal_fit_mixture *mixture, unsigned k,
-                          const struct bal_fit_cell *cell) {
+static double mean_within(const struct bli_fit_mixture *mixture, unsigned k,
+                          const struct bli_fit_cell *cell) {
     const double order = mixture->order[k], rate = mixture->rate[k];
     const double p = cell->wide ? probability(order, rate, cell) : 0;
     if (!(p > least))
@@ -51,8 +51,8 @@ static double mean_within(const struct bal_fit_mixture *mixture, unsigned k,
 }
 
 /* Logarithms of the weighted densities of all branches in a cell; returns the largest. */
-static double densities(const struct bal_fit_mixture *mixture, const double *constant,
-                        const struct bal_fit_cell *cell, double density[BAL_DIST_PHASES]) {
+static double densities(const struct bli_fit_mixture *mixture, const double *constant,
+                        const struct bli_fit_cell *cell, double density[BLI_DIST_PHASES]) {
     double most = -HUGE_VAL;
     for (unsigned k = 0; k < mixture->branches; k++) {
         density[k] = log_density(mixture, k, constant[k], cell);
@@ -61,9 +61,9 @@ static double densities(const struct bal_fit_mixture *mixture, const double *con
     return most;
 }
 
-double bal_fit_mixture_likelihood(const struct bal_fit_mixture *mixture,
-                                  const struct bal_fit_target *target) {
-    double constant[BAL_DIST_PHASES], density[BAL_DIST_PHASES], likelihood = 0;
+double bli_fit_mixture_likelihood(const struct bli_fit_mixture *mixture,
+                                  const struct bli_fit_target *target) {
+    double constant[BLI_DIST_PHASES], density[BLI_DIST_PHASES], likelihood = 0;
     log_constants(mixture, constant);
     for (size_t i = 0; i < target->cells; i++) {
         const double most = densities(mixture, constant, &target->cell[i], density);
@@ -75,21 +75,21 @@ double bal_fit_mixture_likelihood(const struct bal_fit_mixture *mixture,
     return likelihood;
 }
 
-double bal_fit_mixture_cdf(const struct bal_fit_mixture *mixture, double x) {
+double bli_fit_mixture_cdf(const struct bli_fit_mixture *mixture, double x) {
     double sum = 0;
     for (unsigned k = 0; k < mixture->branches; k++)
-        sum += mixture->weight[k] * bal_gamma_below(mixture->order[k], mixture->rate[k] * x);
+        sum += mixture->weight[k] * bli_gamma_below(mixture->order[k], mixture->rate[k] * x);
     return fmin(sum, 1);
 }
 
 /* One round: every cell is shared among the branches in proportion to their densities there, and every
  * branch takes the share and the mean of what it got. Returns the likelihood before it. */
-static double improve_once(struct bal_fit_mixture *mixture, const struct bal_fit_target *target) {
-    double constant[BAL_DIST_PHASES], density[BAL_DIST_PHASES];
-    double share[BAL_DIST_PHASES] = {0}, total[BAL_DIST_PHASES] = {0}, likelihood = 0;
+static double improve_once(struct bli_fit_mixture *mixture, const struct bli_fit_target *target) {
+    double constant[BLI_DIST_PHASES], density[BLI_DIST_PHASES];
+    double share[BLI_DIST_PHASES] = {0}, total[BLI_DIST_PHASES] = {0}, likelihood = 0;
     log_constants(mixture, constant);
     for (size_t i = 0; i < target->cells; i++) {
-        const struct bal_fit_cell *cell = &target->cell[i];
+        const struct bli_fit_cell *cell = &target->cell[i];
         const double most = densities(mixture, constant, cell, density);
         double sum = 0;
         for (unsigned k = 0; k < mixture->branches; k++)
@@ -115,7 +115,7 @@ static double improve_once(struct bal_fit_mixture *mixture, const struct bal_fit
 }
 
 /* Rounds keep the mean but for what is not known within wide cells. */
-static void scale_to(struct bal_fit_mixture *mixture, double mean) {
+static void scale_to(struct bli_fit_mixture *mixture, double mean) {
     double now = 0;
     for (unsigned k = 0; k < mixture->branches; k++)
         now += mixture->weight[k] * mixture->order[k] / mixture->rate[k];
@@ -124,7 +124,7 @@ static void scale_to(struct bal_fit_mixture *mixture, double mean) {
 }
 
 /* Branches that have become the same are one. */
-static void unite_equals(struct bal_fit_mixture *mixture) {
+static void unite_equals(struct bli_fit_mixture *mixture) {
     unsigned kept = 0;
     for (unsigned k = 0; k < mixture->branches; k++) {
         unsigned twin = 0;
@@ -142,7 +142,7 @@ static void unite_equals(struct bal_fit_mixture *mixture) {
     mixture->branches = kept;
 }
 
-double bal_fit_mixture_improve(struct bal_fit_mixture *mixture, const struct bal_fit_target *target,
+double bli_fit_mixture_improve(struct bli_fit_mixture *mixture, const struct bli_fit_target *target,
                                unsigned rounds) {
     double last = -HUGE_VAL;
     for (unsigned i = 0; i < rounds && !(target->stop && *target->stop); i++) {
@@ -153,11 +153,11 @@ double bal_fit_mixture_improve(struct bal_fit_mixture *mixture, const struct bal
     }
     unite_equals(mixture);
     scale_to(mixture, target->mean);
-    return bal_fit_mixture_likelihood(mixture, target);
+    return bli_fit_mixture_likelihood(mixture, target);
 }
 
 /* Weights in billionths that sum to 1: the largest takes what the rounding of the others leaves. */
-static void round_weights(const struct bal_fit_mixture *mixture, double weight[BAL_DIST_PHASES]) {
+static void round_weights(const struct bli_fit_mixture *mixture, double weight[BLI_DIST_PHASES]) {
     unsigned largest = 0;
     double others = 0;
     for (unsigned k = 0; k < mixture->branches; k++) {
@@ -172,20 +172,20 @@ static void round_weights(const struct bal_fit_mixture *mixture, double weight[B
 }
 
 struct mixture_text {
-    char text[BAL_DIST_TEXT];
+    char text[BLI_DIST_TEXT];
     size_t length;
 };
 
 static void append_number(struct mixture_text *text, const char *mark, double value, int digits) {
-    char number[BAL_NUMBER_TEXT];
+    char number[BLI_NUMBER_TEXT];
     snprintf(number, sizeof number, "%.*g", digits, value);
     text->length +=
         (size_t)snprintf(text->text + text->length, sizeof text->text - text->length, "%s%s", mark, number);
 }
 
-static enum bal_code hyper_dist(const struct bal_fit_mixture *mixture, struct bal_dist *dist,
+static enum bal_code hyper_dist(const struct bli_fit_mixture *mixture, struct bli_dist *dist,
                                 struct bal_error *err) {
-    double weight[BAL_DIST_PHASES];
+    double weight[BLI_DIST_PHASES];
     struct mixture_text text = {.length = 0};
     round_weights(mixture, weight);
     for (unsigned k = 0; k < mixture->branches; k++) {
@@ -193,13 +193,13 @@ static enum bal_code hyper_dist(const struct bal_fit_mixture *mixture, struct ba
         append_number(&text, ",", mixture->rate[k], 7);
     }
     strcat(text.text, ")");
-    return bal_dist_parse(text.text, dist, err);
+    return bli_dist_parse(text.text, dist, err);
 }
 
 /* Branch after branch, each a chain of its phases. */
-static enum bal_code phase_dist(const struct bal_fit_mixture *mixture, struct bal_dist *dist,
+static enum bal_code phase_dist(const struct bli_fit_mixture *mixture, struct bli_dist *dist,
                                 struct bal_error *err) {
-    double weight[BAL_DIST_PHASES];
+    double weight[BLI_DIST_PHASES];
     struct mixture_text start = {.length = 0}, rates = {.length = 0}, jumps = {.length = 0};
     round_weights(mixture, weight);
     unsigned phases = 0, phase = 0;
@@ -217,12 +217,12 @@ static enum bal_code phase_dist(const struct bal_fit_mixture *mixture, struct ba
                               j == phase + 1 && i + 1 < mixture->order[k], 1);
         }
     }
-    char all[3 * BAL_DIST_TEXT];
+    char all[3 * BLI_DIST_TEXT];
     snprintf(all, sizeof all, "%s%s%s)", start.text, rates.text, jumps.text);
-    return bal_dist_parse(all, dist, err);
+    return bli_dist_parse(all, dist, err);
 }
 
-enum bal_code bal_fit_mixture_dist(const struct bal_fit_mixture *mixture, struct bal_dist *dist,
+enum bal_code bli_fit_mixture_dist(const struct bli_fit_mixture *mixture, struct bli_dist *dist,
                                    struct bal_error *err) {
     bool exponential = true;
     for (unsigned k = 0; k < mixture->branches; k++)
@@ -237,5 +237,5 @@ enum bal_code bal_fit_mixture_dist(const struct bal_fit_mixture *mixture, struct
         append_number(&text, ",", mixture->order[0] / mixture->rate[0], 7);
     }
     strcat(text.text, ")");
-    return bal_dist_parse(text.text, dist, err);
+    return bli_dist_parse(text.text, dist, err);
 }

@@ -6,18 +6,18 @@
 
 #include "workload/fit_sample.h"
 
-enum { BAL_FIT_ORDER_MAX = 10000 };
+enum { BLI_FIT_ORDER_MAX = 10000 };
 
-struct bal_fit_mixture {
-    unsigned branches; /* 1 to BAL_DIST_PHASES */
-    unsigned order[BAL_DIST_PHASES];
-    double weight[BAL_DIST_PHASES];
-    double rate[BAL_DIST_PHASES]; /* of a phase: the mean of a branch is order / rate */
+struct bli_fit_mixture {
+    unsigned branches; /* 1 to BLI_DIST_PHASES */
+    unsigned order[BLI_DIST_PHASES];
+    double weight[BLI_DIST_PHASES];
+    double rate[BLI_DIST_PHASES]; /* of a phase: the mean of a branch is order / rate */
 };
 
 /* What the fits are made for. */
-struct bal_fit_target {
-    const struct bal_fit_cell *cell;
+struct bli_fit_target {
+    const struct bli_fit_cell *cell;
     size_t cells;
     double jobs; /* sum of the weights */
     double mean;
@@ -25,17 +25,17 @@ struct bal_fit_target {
 };
 
 /* Log-likelihood of all sizes: that of a cell is its probability over its width. */
-double bal_fit_mixture_likelihood(const struct bal_fit_mixture *mixture, const struct bal_fit_target *target);
-double bal_fit_mixture_cdf(const struct bal_fit_mixture *mixture, double x);
+double bli_fit_mixture_likelihood(const struct bli_fit_mixture *mixture, const struct bli_fit_target *target);
+double bli_fit_mixture_cdf(const struct bli_fit_mixture *mixture, double x);
 
 /* Improves weights and rates, the orders being given, until a round gains less than 1e-8 a job or so many
  * rounds are done; then scales the distribution to the mean of the target and returns the log-likelihood.
  * Branches that nothing belongs to are dropped. */
-double bal_fit_mixture_improve(struct bal_fit_mixture *mixture, const struct bal_fit_target *target,
+double bli_fit_mixture_improve(struct bli_fit_mixture *mixture, const struct bli_fit_target *target,
                                unsigned rounds);
 
 /* As a distribution, its numbers rounded to what a reader can bear. */
-enum bal_code bal_fit_mixture_dist(const struct bal_fit_mixture *mixture, struct bal_dist *dist,
+enum bal_code bli_fit_mixture_dist(const struct bli_fit_mixture *mixture, struct bli_dist *dist,
                                    struct bal_error *err);
 
 #endif

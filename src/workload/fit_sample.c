@@ -8,32 +8,32 @@
 
 static const double second = 1e9; /* nanoseconds */
 
-enum bal_code bal_fit_sample_new(struct bal_fit_sample **sample, struct bal_error *err) {
+enum bal_code bli_fit_sample_new(struct bli_fit_sample **sample, struct bal_error *err) {
     *sample = calloc(1, sizeof **sample);
     return *sample ? BAL_OK : bal_fail(err, BAL_E_MEMORY, "not enough memory to sum up the sizes");
 }
 
-void bal_fit_sample_free(struct bal_fit_sample *sample) {
+void bli_fit_sample_free(struct bli_fit_sample *sample) {
     free(sample);
 }
 
 /* The first 2^BITS cells hold one number each; above, the leading BITS + 1 bits choose the cell. */
 static unsigned cell_of(uint64_t x) {
-    if (x >> BAL_FIT_BITS == 0)
+    if (x >> BLI_FIT_BITS == 0)
         return (unsigned)x;
-    const unsigned shift = 63 - (unsigned)__builtin_clzll(x) - BAL_FIT_BITS;
-    return (shift << BAL_FIT_BITS) + (unsigned)(x >> shift);
+    const unsigned shift = 63 - (unsigned)__builtin_clzll(x) - BLI_FIT_BITS;
+    return (shift << BLI_FIT_BITS) + (unsigned)(x >> shift);
 }
 
 /* The least number of a cell. */
 static double edge_of(unsigned cell) {
-    if (cell >> BAL_FIT_BITS == 0)
+    if (cell >> BLI_FIT_BITS == 0)
         return cell;
-    const unsigned shift = (cell >> BAL_FIT_BITS) - 1;
-    return ldexp((double)(cell - (shift << BAL_FIT_BITS)), (int)shift);
+    const unsigned shift = (cell >> BLI_FIT_BITS) - 1;
+    return ldexp((double)(cell - (shift << BLI_FIT_BITS)), (int)shift);
 }
 
-void bal_fit_sample_add(struct bal_fit_sample *sample, int64_t nanoseconds) {
+void bli_fit_sample_add(struct bli_fit_sample *sample, int64_t nanoseconds) {
     assert(nanoseconds > 0);
     const double x = (double)nanoseconds / second;
     sample->jobs++;
@@ -41,7 +41,7 @@ void bal_fit_sample_add(struct bal_fit_sample *sample, int64_t nanoseconds) {
     sample->square += x * x;
     int64_t rest = nanoseconds;
     unsigned tens = 0;
-    for (; tens + 1 < BAL_FIT_DIVISORS && rest % 10 == 0; tens++)
+    for (; tens + 1 < BLI_FIT_DIVISORS && rest % 10 == 0; tens++)
         rest /= 10;
     /* A quarter of a power of ten is what a log calls 0 (ballast/log.h) and has no information about the
      * others. */
@@ -53,10 +53,10 @@ void bal_fit_sample_add(struct bal_fit_sample *sample, int64_t nanoseconds) {
     sample->total[cell] += x;
 }
 
-double bal_fit_resolution(const struct bal_fit_sample *sample) {
+double bli_fit_resolution(const struct bli_fit_sample *sample) {
     const uint64_t needed = sample->divisible[0] - sample->divisible[0] / 1000;
     double resolution = 1;
-    for (unsigned i = 1; i < BAL_FIT_DIVISORS && needed > 0 && sample->divisible[i] >= needed; i++)
+    for (unsigned i = 1; i < BLI_FIT_DIVISORS && needed > 0 && sample->divisible[i] >= needed; i++)
         resolution *= 10;
     return resolution / second;
 }
@@ -68,14 +68,14 @@ static double rounded_edge(unsigned cell, double resolution) {
     return (ceil(edge_of(cell) / unit) - 0.5) * resolution;
 }
 
-size_t bal_fit_cells(const struct bal_fit_sample *sample, struct bal_fit_cell *cell) {
-    const double resolution = bal_fit_resolution(sample);
+size_t bli_fit_cells(const struct bli_fit_sample *sample, struct bli_fit_cell *cell) {
+    const double resolution = bli_fit_resolution(sample);
     size_t cells = 0;
-    for (unsigned i = 0; i < BAL_FIT_CELLS; i++) {
+    for (unsigned i = 0; i < BLI_FIT_CELLS; i++) {
         if (sample->count[i] == 0)
             continue;
         const double weight = (double)sample->count[i];
-        struct bal_fit_cell next = {.low = fmax(rounded_edge(i, resolution), 0),
+        struct bli_fit_cell next = {.low = fmax(rounded_edge(i, resolution), 0),
                                     .high = rounded_edge(i + 1, resolution),
                                     .mean = sample->total[i] / weight,
                                     .weight = weight};
@@ -92,17 +92,17 @@ size_t bal_fit_cells(const struct bal_fit_sample *sample, struct bal_fit_cell *c
             next.low = fmax(next.low, cell[cells - 1].high);
         next.high = fmax(next.high, next.low);
         next.log_mean = log(next.mean);
-        next.wide = next.high - next.low > next.mean / (1 << (BAL_FIT_BITS - 2));
+        next.wide = next.high - next.low > next.mean / (1 << (BLI_FIT_BITS - 2));
         cell[cells++] = next;
     }
     return cells;
 }
 
-size_t bal_fit_join(const struct bal_fit_cell *cell, size_t cells, unsigned group,
-                    struct bal_fit_cell *into) {
+size_t bli_fit_join(const struct bli_fit_cell *cell, size_t cells, unsigned group,
+                    struct bli_fit_cell *into) {
     size_t joined = 0, i = 0;
     while (i < cells) {
-        struct bal_fit_cell sum = cell[i++];
+        struct bli_fit_cell sum = cell[i++];
         sum.mean *= sum.weight;
         for (unsigned j = 1; j < group && !sum.wide && i < cells && !cell[i].wide; j++, i++) {
             sum.high = cell[i].high;

@@ -17,13 +17,13 @@ static enum bal_code wrong_limit(const char *text, struct bal_error *err) {
         text);
 }
 
-enum bal_code bal_hold_limit_parse(const char *text, struct bal_hold_limit *limit, struct bal_error *err) {
-    struct bal_hold_limit read = {.given = strcmp(text, "none") != 0};
+enum bal_code bli_hold_limit_parse(const char *text, struct bli_hold_limit *limit, struct bal_error *err) {
+    struct bli_hold_limit read = {.given = strcmp(text, "none") != 0};
     const char *rest = text;
     for (uint32_t i = 0; read.given; i++) {
         const size_t length = strcspn(rest, ",");
         double value;
-        if (i > BAL_JOB_CLASSES_MAX || !bal_number_parse(rest, length, &value) || value != floor(value) ||
+        if (i > BLI_JOB_CLASSES_MAX || !bli_number_parse(rest, length, &value) || value != floor(value) ||
             !(value >= (i > 0) && value <= JOBS_MAX))
             return wrong_limit(text, err);
         if (i > 0)
@@ -38,7 +38,7 @@ enum bal_code bal_hold_limit_parse(const char *text, struct bal_hold_limit *limi
     return BAL_OK;
 }
 
-size_t bal_hold_limit_print(const struct bal_hold_limit *limit, char *text, size_t size) {
+size_t bli_hold_limit_print(const struct bli_hold_limit *limit, char *text, size_t size) {
     if (!limit->given)
         return (size_t)snprintf(text, size, "none");
     size_t length = 0;

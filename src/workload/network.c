@@ -9,34 +9,34 @@
 #include <stdio.h>
 #include <string.h>
 
-bool bal_network_is_plain(const struct bal_network *network) {
+bool bli_network_is_plain(const struct bli_network *network) {
     return network->dispatchers.count <= 1 && !(network->delay.mean > 0) && !(network->loss > 0) &&
            !(network->heartbeat > 0) && !(network->churn.up > 0) && !(network->fail_fast.share > 0) &&
            !network->ejection && network->events.count == 0 && !(network->cold.factor > 0) &&
            !(network->slow_start > 0);
 }
 
-bool bal_network_is_near(const struct bal_network *network) {
-    struct bal_network one = *network;
-    one.dispatchers = (struct bal_dispatchers){0};
-    return bal_network_is_plain(&one);
+bool bli_network_is_near(const struct bli_network *network) {
+    struct bli_network one = *network;
+    one.dispatchers = (struct bli_dispatchers){0};
+    return bli_network_is_plain(&one);
 }
 
-bool bal_network_takes_time(const struct bal_network *network) {
-    const struct bal_network_events *events = &network->events;
+bool bli_network_takes_time(const struct bli_network *network) {
+    const struct bli_network_events *events = &network->events;
     return network->delay.mean > 0 || network->loss > 0 || network->churn.up > 0 ||
-           bal_network_events_include(events, BAL_EVENT_LOSS) ||
-           bal_network_events_include(events, BAL_EVENT_CUT) ||
-           bal_network_events_include(events, BAL_EVENT_RESTART_SERVERS);
+           bli_network_events_include(events, BLI_EVENT_LOSS) ||
+           bli_network_events_include(events, BLI_EVENT_CUT) ||
+           bli_network_events_include(events, BLI_EVENT_RESTART_SERVERS);
 }
 
-bool bal_network_fails(const struct bal_network *network) {
+bool bli_network_fails(const struct bli_network *network) {
     return network->churn.up > 0 || network->fail_fast.share > 0 ||
-           bal_network_events_include(&network->events, BAL_EVENT_RESTART_SERVERS) ||
-           bal_network_events_include(&network->events, BAL_EVENT_CUT);
+           bli_network_events_include(&network->events, BLI_EVENT_RESTART_SERVERS) ||
+           bli_network_events_include(&network->events, BLI_EVENT_CUT);
 }
 
-uint32_t bal_dispatchers_draw(const struct bal_dispatchers *dispatchers, struct bal_rng *rng) {
+uint32_t bli_dispatchers_draw(const struct bli_dispatchers *dispatchers, struct bal_rng *rng) {
     if (dispatchers->count <= 1)
         return 0;
     if (!dispatchers->unequal)
@@ -65,7 +65,7 @@ static const char *next_part(const char *text, char part[64]) {
 
 /* A number in a range, both ends included. */
 static bool parse_number(const char *part, double low, double high, double *number) {
-    return bal_share_parse(part, strlen(part), number) && *number >= low && *number <= high;
+    return bli_share_parse(part, strlen(part), number) && *number >= low && *number <= high;
 }
 
 static enum bal_code wrong_dispatchers(const char *text, struct bal_error *err) {
@@ -73,18 +73,18 @@ static enum bal_code wrong_dispatchers(const char *text, struct bal_error *err) 
         err, BAL_E_SYNTAX,
         "'%.60s' is neither a number of dispatchers from 1 to %d nor shares of the jobs that sum to 1, "
         "such as 0.5,0.3,0.2",
-        text, BAL_DISPATCHERS_MAX);
+        text, BLI_DISPATCHERS_MAX);
 }
 
-enum bal_code bal_dispatchers_parse(const char *text, struct bal_dispatchers *dispatchers,
+enum bal_code bli_dispatchers_parse(const char *text, struct bli_dispatchers *dispatchers,
                                     struct bal_error *err) {
-    struct bal_dispatchers read = {0};
+    struct bli_dispatchers read = {0};
     char part[64];
     double sum = 0;
     if (!strchr(text, ',')) {
         next_part(text, part);
         double count;
-        if (!parse_number(part, 1, BAL_DISPATCHERS_MAX, &count) || count != floor(count))
+        if (!parse_number(part, 1, BLI_DISPATCHERS_MAX, &count) || count != floor(count))
             return wrong_dispatchers(text, err);
         read.count = (uint32_t)count;
         *dispatchers = read;
@@ -93,9 +93,9 @@ enum bal_code bal_dispatchers_parse(const char *text, struct bal_dispatchers *di
     read.unequal = true;
     for (const char *rest = text; rest; read.count++) {
         rest = next_part(rest, part);
-        if (read.count == BAL_SHARES_MAX)
+        if (read.count == BLI_SHARES_MAX)
             return bal_fail(err, BAL_E_RANGE, "more than %d shares; give the number of dispatchers instead",
-                            BAL_SHARES_MAX);
+                            BLI_SHARES_MAX);
         if (!parse_number(part, 0, 1, &read.share[read.count]))
             return wrong_dispatchers(text, err);
         sum += read.share[read.count];
@@ -113,12 +113,12 @@ static size_t append_text(char *text, size_t size, size_t length, const char *pi
 }
 
 static size_t append_number(char *text, size_t size, size_t length, double number) {
-    char piece[BAL_NUMBER_TEXT];
-    bal_number_print(number, piece);
+    char piece[BLI_NUMBER_TEXT];
+    bli_number_print(number, piece);
     return append_text(text, size, length, piece);
 }
 
-size_t bal_dispatchers_print(const struct bal_dispatchers *dispatchers, char *text, size_t size) {
+size_t bli_dispatchers_print(const struct bli_dispatchers *dispatchers, char *text, size_t size) {
     if (!dispatchers->unequal)
         return append_number(text, size, 0, dispatchers->count ? dispatchers->count : 1);
     size_t length = 0;
@@ -129,8 +129,8 @@ size_t bal_dispatchers_print(const struct bal_dispatchers *dispatchers, char *te
     return length;
 }
 
-enum bal_code bal_churn_parse(const char *text, struct bal_churn *churn, struct bal_error *err) {
-    struct bal_churn read = {0};
+enum bal_code bli_churn_parse(const char *text, struct bli_churn *churn, struct bal_error *err) {
+    struct bli_churn read = {0};
     char up[64], down[64] = "", what[64] = "";
     const char *rest = next_part(text, up);
     if (!rest && strcmp(up, "none") == 0) {
@@ -152,7 +152,7 @@ enum bal_code bal_churn_parse(const char *text, struct bal_churn *churn, struct 
     return BAL_OK;
 }
 
-size_t bal_churn_print(const struct bal_churn *churn, char *text, size_t size) {
+size_t bli_churn_print(const struct bli_churn *churn, char *text, size_t size) {
     if (!(churn->up > 0))
         return append_text(text, size, 0, "none");
     size_t length = append_number(text, size, 0, churn->up);
@@ -161,8 +161,8 @@ size_t bal_churn_print(const struct bal_churn *churn, char *text, size_t size) {
     return append_text(text, size, length, churn->lose ? ",lose" : "");
 }
 
-enum bal_code bal_cold_parse(const char *text, struct bal_cold *cold, struct bal_error *err) {
-    struct bal_cold read = {0};
+enum bal_code bli_cold_parse(const char *text, struct bli_cold *cold, struct bal_error *err) {
+    struct bli_cold read = {0};
     char factor[64], over[64] = "", what[64] = "";
     const char *rest = next_part(text, factor);
     if (!rest && strcmp(factor, "none") == 0) {
@@ -184,7 +184,7 @@ enum bal_code bal_cold_parse(const char *text, struct bal_cold *cold, struct bal
     return BAL_OK;
 }
 
-size_t bal_cold_print(const struct bal_cold *cold, char *text, size_t size) {
+size_t bli_cold_print(const struct bli_cold *cold, char *text, size_t size) {
     if (!(cold->factor > 0))
         return append_text(text, size, 0, "none");
     size_t length = append_number(text, size, 0, cold->factor);
@@ -193,8 +193,8 @@ size_t bal_cold_print(const struct bal_cold *cold, char *text, size_t size) {
     return append_text(text, size, length, cold->jobs ? ",jobs" : "");
 }
 
-enum bal_code bal_fail_fast_parse(const char *text, struct bal_fail_fast *fail_fast, struct bal_error *err) {
-    struct bal_fail_fast read = {0};
+enum bal_code bli_fail_fast_parse(const char *text, struct bli_fail_fast *fail_fast, struct bal_error *err) {
+    struct bli_fail_fast read = {0};
     char share[64], time[64] = "";
     const char *rest = next_part(text, share);
     if (!rest && strcmp(share, "none") == 0) {
@@ -214,7 +214,7 @@ enum bal_code bal_fail_fast_parse(const char *text, struct bal_fail_fast *fail_f
     return BAL_OK;
 }
 
-size_t bal_fail_fast_print(const struct bal_fail_fast *fail_fast, char *text, size_t size) {
+size_t bli_fail_fast_print(const struct bli_fail_fast *fail_fast, char *text, size_t size) {
     if (!(fail_fast->share > 0))
         return append_text(text, size, 0, "none");
     size_t length = append_number(text, size, 0, fail_fast->share);

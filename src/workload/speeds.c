@@ -24,7 +24,7 @@ static const char *skip_spaces(const char *at) {
 /* Reads a number and the character behind it, either perhaps with spaces in front; NULL if it is not there.
  */
 static const char *read_number(const char *at, double *value, char behind) {
-    at = bal_number_read(skip_spaces(at), value);
+    at = bli_number_read(skip_spaces(at), value);
     if (!at || !isfinite(*value))
         return NULL;
     at = skip_spaces(at);
@@ -32,17 +32,17 @@ static const char *read_number(const char *at, double *value, char behind) {
 }
 
 static bool is_count(double value) {
-    return value >= 1 && value <= BAL_SPEEDS_JOBS_MAX && value == floor(value);
+    return value >= 1 && value <= BLI_SPEEDS_JOBS_MAX && value == floor(value);
 }
 
-static const char *parse_cores(const char *at, struct bal_speeds *speeds) {
+static const char *parse_cores(const char *at, struct bli_speeds *speeds) {
     at = read_number(at, &speeds->cores, ')');
-    return at && !*at && speeds->cores > 0 && speeds->cores <= BAL_SPEEDS_JOBS_MAX
+    return at && !*at && speeds->cores > 0 && speeds->cores <= BLI_SPEEDS_JOBS_MAX
                ? NULL
                : "cores has one number, above 0 and at most 100000";
 }
 
-static const char *parse_batch(const char *at, struct bal_speeds *speeds) {
+static const char *parse_batch(const char *at, struct bli_speeds *speeds) {
     double most = 0;
     at = read_number(at, &most, ',');
     at = at ? read_number(at, &speeds->slowdown, ')') : NULL;
@@ -54,14 +54,14 @@ static const char *parse_batch(const char *at, struct bal_speeds *speeds) {
     return NULL;
 }
 
-static const char *parse_table(const char *at, struct bal_speeds *speeds) {
+static const char *parse_table(const char *at, struct bli_speeds *speeds) {
     for (at = skip_spaces(at); *at && *at != ')'; at = skip_spaces(at)) {
         const unsigned i = speeds->points;
         double jobs = 0, rate = 0;
-        if (i == BAL_SPEEDS_POINTS)
+        if (i == BLI_SPEEDS_POINTS)
             return "a table has at most 32 points";
         at = read_number(at, &jobs, ':');
-        at = at ? bal_number_read(skip_spaces(at), &rate) : NULL;
+        at = at ? bli_number_read(skip_spaces(at), &rate) : NULL;
         if (!at || (*at != ' ' && *at != ')'))
             return "a point is JOBS:RATE";
         if (!is_count(jobs) || (i > 0 && !(jobs > speeds->jobs[i - 1])))
@@ -75,23 +75,23 @@ static const char *parse_table(const char *at, struct bal_speeds *speeds) {
     return *at == ')' && !at[1] && speeds->points > 0 ? NULL : "a table has one point or more";
 }
 
-enum bal_code bal_speeds_parse(const char *text, struct bal_speeds *speeds, struct bal_error *err) {
+enum bal_code bli_speeds_parse(const char *text, struct bli_speeds *speeds, struct bal_error *err) {
     static const struct {
         const char *head;
-        enum bal_speeds_kind kind;
-        const char *(*parse)(const char *at, struct bal_speeds *speeds);
-    } kinds[] = {{"cores(", BAL_SPEEDS_CORES, parse_cores},
-                 {"batch(", BAL_SPEEDS_BATCH, parse_batch},
-                 {"table(", BAL_SPEEDS_TABLE, parse_table}};
+        enum bli_speeds_kind kind;
+        const char *(*parse)(const char *at, struct bli_speeds *speeds);
+    } kinds[] = {{"cores(", BLI_SPEEDS_CORES, parse_cores},
+                 {"batch(", BLI_SPEEDS_BATCH, parse_batch},
+                 {"table(", BLI_SPEEDS_TABLE, parse_table}};
     if (strcmp(text, "none") == 0) {
-        *speeds = (struct bal_speeds){.kind = BAL_SPEEDS_SLOTS};
+        *speeds = (struct bli_speeds){.kind = BLI_SPEEDS_SLOTS};
         return BAL_OK;
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const size_t length = strlen(kinds[i].head);
         if (strncmp(text, kinds[i].head, length) != 0)
             continue;
-        struct bal_speeds read = {.kind = kinds[i].kind};
+        struct bli_speeds read = {.kind = kinds[i].kind};
         const char *why = kinds[i].parse(text + length, &read);
         if (why)
             return bad_speeds(text, why, err);
@@ -101,23 +101,23 @@ enum bal_code bal_speeds_parse(const char *text, struct bal_speeds *speeds, stru
     return bad_speeds(text, "this is none of them", err);
 }
 
-size_t bal_speeds_print(const struct bal_speeds *speeds, char *text, size_t size) {
-    char number[BAL_NUMBER_TEXT];
+size_t bli_speeds_print(const struct bli_speeds *speeds, char *text, size_t size) {
+    char number[BLI_NUMBER_TEXT];
     switch (speeds->kind) {
-    case BAL_SPEEDS_SLOTS:
+    case BLI_SPEEDS_SLOTS:
         return (size_t)snprintf(text, size, "none");
-    case BAL_SPEEDS_CORES:
-        bal_number_print(speeds->cores, number);
+    case BLI_SPEEDS_CORES:
+        bli_number_print(speeds->cores, number);
         return (size_t)snprintf(text, size, "cores(%s)", number);
-    case BAL_SPEEDS_BATCH:
-        bal_number_print(speeds->slowdown, number);
+    case BLI_SPEEDS_BATCH:
+        bli_number_print(speeds->slowdown, number);
         return (size_t)snprintf(text, size, "batch(%u,%s)", speeds->most, number);
-    case BAL_SPEEDS_TABLE:
+    case BLI_SPEEDS_TABLE:
         break;
     }
     size_t length = 0;
     for (unsigned i = 0; i < speeds->points; i++) {
-        bal_number_print(speeds->rate[i], number);
+        bli_number_print(speeds->rate[i], number);
         const size_t left = length < size ? size - length : 0;
         length += (size_t)snprintf(left ? text + length : NULL, left, "%s%u:%s%s", i ? " " : "table(",
                                    speeds->jobs[i], number, i + 1 < speeds->points ? "" : ")");
@@ -125,7 +125,7 @@ size_t bal_speeds_print(const struct bal_speeds *speeds, char *text, size_t size
     return length;
 }
 
-static double table_rate(const struct bal_speeds *speeds, double k) {
+static double table_rate(const struct bli_speeds *speeds, double k) {
     double jobs = 0, rate = 0; /* of the point in front */
     for (unsigned i = 0; i < speeds->points; i++) {
         if (k <= speeds->jobs[i])
@@ -136,41 +136,41 @@ static double table_rate(const struct bal_speeds *speeds, double k) {
     return rate;
 }
 
-double bal_speeds_rate(const struct bal_speeds *speeds, double k) {
+double bli_speeds_rate(const struct bli_speeds *speeds, double k) {
     switch (speeds->kind) {
-    case BAL_SPEEDS_CORES:
+    case BLI_SPEEDS_CORES:
         return fmin(k, speeds->cores);
-    case BAL_SPEEDS_BATCH:
+    case BLI_SPEEDS_BATCH:
         k = fmin(k, speeds->most);
         return k / (1 + speeds->slowdown * (k - 1));
-    case BAL_SPEEDS_TABLE:
+    case BLI_SPEEDS_TABLE:
         return table_rate(speeds, k);
-    case BAL_SPEEDS_SLOTS:
+    case BLI_SPEEDS_SLOTS:
         break;
     }
     return k;
 }
 
-uint32_t bal_speeds_last(const struct bal_speeds *speeds) {
+uint32_t bli_speeds_last(const struct bli_speeds *speeds) {
     switch (speeds->kind) {
-    case BAL_SPEEDS_CORES:
+    case BLI_SPEEDS_CORES:
         return (uint32_t)ceil(speeds->cores);
-    case BAL_SPEEDS_BATCH:
+    case BLI_SPEEDS_BATCH:
         return speeds->most;
-    case BAL_SPEEDS_TABLE:
+    case BLI_SPEEDS_TABLE:
         return speeds->jobs[speeds->points - 1];
-    case BAL_SPEEDS_SLOTS:
+    case BLI_SPEEDS_SLOTS:
         break;
     }
     return UINT32_MAX;
 }
 
-double bal_speeds_top(const struct bal_speeds *speeds, uint32_t slots) {
-    if (!bal_speeds_given(speeds))
+double bli_speeds_top(const struct bli_speeds *speeds, uint32_t slots) {
+    if (!bli_speeds_given(speeds))
         return slots > 1 ? slots : 1;
-    const uint32_t last = bal_speeds_last(speeds), most = slots > 0 && slots < last ? slots : last;
+    const uint32_t last = bli_speeds_last(speeds), most = slots > 0 && slots < last ? slots : last;
     double top = 0;
     for (uint32_t k = 1; k <= most; k++)
-        top = fmax(top, bal_speeds_rate(speeds, k));
+        top = fmax(top, bli_speeds_rate(speeds, k));
     return top;
 }

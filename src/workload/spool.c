@@ -24,12 +24,12 @@ static int open_and_unlink(const char *directory) {
     return fd;
 }
 
-enum bal_code bal_spool_open(struct bal_spool *spool, const char *directory, struct bal_error *err) {
+enum bal_code bli_spool_open(struct bli_spool *spool, const char *directory, struct bal_error *err) {
     if (!directory)
         directory = getenv("TMPDIR");
     if (!directory || !*directory)
         directory = "/tmp";
-    *spool = (struct bal_spool){.fd = -1};
+    *spool = (struct bli_spool){.fd = -1};
 #ifdef __linux__
     spool->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
 #endif
@@ -43,13 +43,13 @@ enum bal_code bal_spool_open(struct bal_spool *spool, const char *directory, str
     return BAL_OK;
 }
 
-void bal_spool_close(struct bal_spool *spool) {
+void bli_spool_close(struct bli_spool *spool) {
     if (spool->fd >= 0)
         close(spool->fd);
     spool->fd = -1;
 }
 
-enum bal_code bal_spool_append(struct bal_spool *spool, const void *data, size_t size,
+enum bal_code bli_spool_append(struct bli_spool *spool, const void *data, size_t size,
                                struct bal_error *err) {
     const char *from = data;
     while (size > 0) {
@@ -69,7 +69,7 @@ enum bal_code bal_spool_append(struct bal_spool *spool, const void *data, size_t
     return BAL_OK;
 }
 
-enum bal_code bal_spool_read(const struct bal_spool *spool, uint64_t offset, void *data, size_t size,
+enum bal_code bli_spool_read(const struct bli_spool *spool, uint64_t offset, void *data, size_t size,
                              struct bal_error *err) {
     char *to = data;
     while (size > 0) {

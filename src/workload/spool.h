@@ -10,19 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct bal_spool {
+struct bli_spool {
     int fd;                   /* -1: closed */
     uint64_t length;          /* bytes written */
     char directory[PATH_MAX]; /* where it lies */
 };
 
 /* directory NULL: $TMPDIR, or /tmp. */
-enum bal_code bal_spool_open(struct bal_spool *spool, const char *directory, struct bal_error *err);
-void bal_spool_close(struct bal_spool *spool);
+enum bal_code bli_spool_open(struct bli_spool *spool, const char *directory, struct bal_error *err);
+void bli_spool_close(struct bli_spool *spool);
 
-enum bal_code bal_spool_append(struct bal_spool *spool, const void *data, size_t size, struct bal_error *err);
+enum bal_code bli_spool_append(struct bli_spool *spool, const void *data, size_t size, struct bal_error *err);
 /* Reads exactly so many bytes, all of which must have been written. Any number of threads may read. */
-enum bal_code bal_spool_read(const struct bal_spool *spool, uint64_t offset, void *data, size_t size,
+enum bal_code bli_spool_read(const struct bli_spool *spool, uint64_t offset, void *data, size_t size,
                              struct bal_error *err);
 
 #endif

@@ -34,17 +34,17 @@ static const char *parse_pair(const char *pair, size_t length, double *fraction,
     const size_t rest = length - (size_t)(equals + 1 - pair);
     if (key == JOBS) {
         const bool whole =
-            bal_number_parse(equals + 1, rest, &fraction[key]) && fraction[key] == floor(fraction[key]);
+            bli_number_parse(equals + 1, rest, &fraction[key]) && fraction[key] == floor(fraction[key]);
         return whole && fraction[key] >= 1 && fraction[key] <= most_jobs
                    ? NULL
                    : "jobs are a whole number from 1 to 1e6";
     }
-    if (!bal_share_parse(equals + 1, rest, &fraction[key]) || !(fraction[key] >= 0 && fraction[key] <= 1))
+    if (!bli_share_parse(equals + 1, rest, &fraction[key]) || !(fraction[key] >= 0 && fraction[key] <= 1))
         return "a fraction is a number from 0 to 1";
     return NULL;
 }
 
-enum bal_code bal_start_parse(const char *text, struct bal_start *start, struct bal_error *err) {
+enum bal_code bli_start_parse(const char *text, struct bli_start *start, struct bal_error *err) {
     double fraction[KEYS] = {0};
     bool seen[KEYS] = {false};
     for (const char *rest = text; strcmp(text, "idle") != 0;) {
@@ -60,19 +60,19 @@ enum bal_code bal_start_parse(const char *text, struct bal_start *start, struct 
         return bad_start(text, "the fractions sum to more than 1", err);
     if (seen[JOBS] && !(fraction[0] > 0))
         return bad_start(text, "jobs are those of busy servers, and there are none", err);
-    *start = (struct bal_start){fraction[0], fraction[1], fraction[2],
+    *start = (struct bli_start){fraction[0], fraction[1], fraction[2],
                                 fraction[JOBS] > 1 ? (uint32_t)fraction[JOBS] : 0};
     return BAL_OK;
 }
 
-size_t bal_start_print(const struct bal_start *start, char *text, size_t size) {
+size_t bli_start_print(const struct bli_start *start, char *text, size_t size) {
     const double fraction[KEYS] = {start->busy, start->setup, start->off, start->jobs};
     size_t length = 0;
     for (int key = 0; key < KEYS; key++) {
-        char number[BAL_NUMBER_TEXT];
+        char number[BLI_NUMBER_TEXT];
         if (fraction[key] == 0)
             continue;
-        bal_number_print(fraction[key], number);
+        bli_number_print(fraction[key], number);
         const size_t room = length < size ? size - length : 0;
         length += (size_t)snprintf(room ? text + length : NULL, room, "%s%s=%s", length ? "," : "", keys[key],
                                    number);

@@ -15,13 +15,13 @@ enum { WINDOW = 1 << 20 }; /* jobs: 32 MB, and 16 MB to sort them */
 
 #define NANOSECONDS 1e9
 
-enum bal_code bal_trace_new_small(const char *directory, size_t window, struct bal_trace **trace,
+enum bal_code bli_trace_new_small(const char *directory, size_t window, struct bli_trace **trace,
                                   struct bal_error *err) {
     assert(window >= 2);
-    struct bal_trace *t = *trace = calloc(1, sizeof *t);
+    struct bli_trace *t = *trace = calloc(1, sizeof *t);
     if (!t)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trace");
-    enum bal_code code = bal_spool_open(&t->spool, directory, err);
+    enum bal_code code = bli_spool_open(&t->spool, directory, err);
     t->window = window;
     t->ordered = true;
     t->record = malloc(window * sizeof *t->record);
@@ -29,53 +29,53 @@ enum bal_code bal_trace_new_small(const char *directory, size_t window, struct b
     if (!code && (!t->record || !t->scratch))
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory for a trace");
     if (code) {
-        bal_trace_free(t);
+        bli_trace_free(t);
         *trace = NULL;
     }
     return code;
 }
 
-enum bal_code bal_trace_new(const char *directory, struct bal_trace **trace, struct bal_error *err) {
-    return bal_trace_new_small(directory, WINDOW, trace, err);
+enum bal_code bli_trace_new(const char *directory, struct bli_trace **trace, struct bal_error *err) {
+    return bli_trace_new_small(directory, WINDOW, trace, err);
 }
 
 /* Memory that is needed only while jobs are added. */
-static void free_window(struct bal_trace *trace) {
+static void free_window(struct bli_trace *trace) {
     free(trace->record);
     free(trace->scratch);
     trace->record = trace->scratch = NULL;
 }
 
-void bal_trace_free(struct bal_trace *trace) {
+void bli_trace_free(struct bli_trace *trace) {
     if (!trace)
         return;
     free_window(trace);
     free(trace->run);
-    bal_spool_close(&trace->spool);
+    bli_spool_close(&trace->spool);
     free(trace);
 }
 
-static enum bal_code add_run(struct bal_trace *trace, struct bal_error *err) {
+static enum bal_code add_run(struct bli_trace *trace, struct bal_error *err) {
     if (trace->runs == trace->runs_room) {
         const size_t room = trace->runs_room ? 2 * trace->runs_room : 16;
-        struct bal_trace_run *run = realloc(trace->run, room * sizeof *run);
+        struct bli_trace_run *run = realloc(trace->run, room * sizeof *run);
         if (!run)
             return bal_fail(err, BAL_E_MEMORY, "not enough memory to sort a trace");
         trace->run = run;
         trace->runs_room = room;
     }
     const uint64_t start = trace->spool.length;
-    trace->run[trace->runs++] = (struct bal_trace_run){.start = start, .end = start};
+    trace->run[trace->runs++] = (struct bli_trace_run){.start = start, .end = start};
     return BAL_OK;
 }
 
 /* Writes the first jobs of the window, which is in order, and closes up. */
-static enum bal_code write_first(struct bal_trace *trace, size_t count, struct bal_error *err) {
+static enum bal_code write_first(struct bli_trace *trace, size_t count, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     if (trace->runs == 0 || trace->record[0].time < trace->written_last)
         code = add_run(trace, err);
     if (!code)
-        code = bal_trace_run_append(&trace->run[trace->runs - 1], &trace->spool, trace->record, count, err);
+        code = bli_trace_run_append(&trace->run[trace->runs - 1], &trace->spool, trace->record, count, err);
     if (code)
         return code;
     trace->written_last = trace->record[count - 1].time;
@@ -84,16 +84,16 @@ static enum bal_code write_first(struct bal_trace *trace, size_t count, struct b
     return BAL_OK;
 }
 
-static void sort_window(struct bal_trace *trace) {
+static void sort_window(struct bli_trace *trace) {
     if (!trace->ordered)
-        bal_trace_sort(trace->record, trace->held, trace->scratch);
+        bli_trace_sort(trace->record, trace->held, trace->scratch);
     trace->ordered = true;
 }
 
-static void update_info(struct bal_trace_info *info, const struct bal_trace_job *job) {
+static void update_info(struct bli_trace_info *info, const struct bli_trace_job *job) {
     const double size = (double)job->size / NANOSECONDS;
     const int64_t first = job->time - job->drawn;
-    const int64_t last = job->spread ? first + (BAL_TRACE_STEP - 1) : first;
+    const int64_t last = job->spread ? first + (BLI_TRACE_STEP - 1) : first;
     if (info->jobs++ == 0) {
         info->first = first;
         info->last = last;
@@ -112,12 +112,12 @@ static void update_info(struct bal_trace_info *info, const struct bal_trace_job 
     info->max_size = size > info->max_size ? size : info->max_size;
 }
 
-enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job *job, struct bal_error *err) {
+enum bal_code bli_trace_add(struct bli_trace *trace, const struct bli_trace_job *job, struct bal_error *err) {
     assert(!trace->finished);
     if (job->size <= 0)
         return bal_fail(err, BAL_E_RANGE, "a job of size %lld; sizes are above 0", (long long)job->size);
-    assert(job->kind < BAL_TRACE_KINDS && job->server <= BAL_TRACE_SERVERS &&
-           job->drawn < (job->spread ? BAL_TRACE_STEP : 1));
+    assert(job->kind < BLI_TRACE_KINDS && job->server <= BLI_TRACE_SERVERS &&
+           job->drawn < (job->spread ? BLI_TRACE_STEP : 1));
     if (trace->held == trace->window) {
         sort_window(trace);
         const enum bal_code code = write_first(trace, trace->window / 2, err);
@@ -126,37 +126,37 @@ enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job 
     }
     if (trace->held > 0 && job->time < trace->record[trace->held - 1].time)
         trace->ordered = false;
-    trace->record[trace->held++] = bal_trace_record_of(job);
+    trace->record[trace->held++] = bli_trace_record_of(job);
     update_info(&trace->info, job);
     return BAL_OK;
 }
 
 /* Replaces the file by one with fewer runs. */
-static enum bal_code merge_once(struct bal_trace *trace, const volatile int *stop, struct bal_error *err) {
-    struct bal_spool merged;
-    enum bal_code code = bal_spool_open(&merged, trace->spool.directory, err);
+static enum bal_code merge_once(struct bli_trace *trace, const volatile int *stop, struct bal_error *err) {
+    struct bli_spool merged;
+    enum bal_code code = bli_spool_open(&merged, trace->spool.directory, err);
     if (code)
         return code;
     size_t made = 0;
-    for (size_t i = 0; i < trace->runs; i += BAL_TRACE_FAN) {
-        const size_t count = trace->runs - i < BAL_TRACE_FAN ? trace->runs - i : BAL_TRACE_FAN;
-        struct bal_trace_run run;
-        if ((code = bal_trace_merge(&trace->spool, trace->run + i, count, &merged, &run, stop, err)))
+    for (size_t i = 0; i < trace->runs; i += BLI_TRACE_FAN) {
+        const size_t count = trace->runs - i < BLI_TRACE_FAN ? trace->runs - i : BLI_TRACE_FAN;
+        struct bli_trace_run run;
+        if ((code = bli_trace_merge(&trace->spool, trace->run + i, count, &merged, &run, stop, err)))
             goto out;
         trace->run[made++] = run;
     }
     trace->runs = made;
-    const struct bal_spool before = trace->spool;
+    const struct bli_spool before = trace->spool;
     trace->spool = merged;
     merged = before;
 out:
-    bal_spool_close(&merged);
+    bli_spool_close(&merged);
     return code;
 }
 
-enum bal_code bal_trace_finish(struct bal_trace *trace, const volatile int *stop, struct bal_error *err) {
+enum bal_code bli_trace_finish(struct bli_trace *trace, const volatile int *stop, struct bal_error *err) {
     assert(!trace->finished);
-    struct bal_trace_info *info = &trace->info;
+    struct bli_trace_info *info = &trace->info;
     if (info->jobs == 0)
         return bal_fail(err, BAL_E_MODEL, "the trace has no jobs");
     sort_window(trace);
@@ -174,7 +174,7 @@ enum bal_code bal_trace_finish(struct bal_trace *trace, const volatile int *stop
     return BAL_OK;
 }
 
-const struct bal_trace_info *bal_trace_info(const struct bal_trace *trace) {
+const struct bli_trace_info *bli_trace_info(const struct bli_trace *trace) {
     assert(trace->finished);
     return &trace->info;
 }

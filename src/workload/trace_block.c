@@ -19,7 +19,7 @@ struct head {
 
 enum {
     SLACK = VALUE_MAX, /* values are read and written eight bytes at a time */
-    BYTES_MAX = sizeof(struct head) + BAL_TRACE_BLOCK * sizeof(struct bal_trace_record) + SLACK,
+    BYTES_MAX = sizeof(struct head) + BLI_TRACE_BLOCK * sizeof(struct bli_trace_record) + SLACK,
 };
 
 /* The columns of a record: where they lie, and whether they are 8 bytes or 4. */
@@ -27,9 +27,9 @@ static const struct column {
     size_t offset;
     bool wide;
 } columns[COLUMNS] = {
-    {offsetof(struct bal_trace_record, time), true},   {offsetof(struct bal_trace_record, size), true},
-    {offsetof(struct bal_trace_record, ahead), true},  {offsetof(struct bal_trace_record, drawn), false},
-    {offsetof(struct bal_trace_record, marks), false}, {offsetof(struct bal_trace_record, request), false}};
+    {offsetof(struct bli_trace_record, time), true},   {offsetof(struct bli_trace_record, size), true},
+    {offsetof(struct bli_trace_record, ahead), true},  {offsetof(struct bli_trace_record, drawn), false},
+    {offsetof(struct bli_trace_record, marks), false}, {offsetof(struct bli_trace_record, request), false}};
 
 static inline int64_t value_at(const char *field, bool wide) {
     int64_t value;
@@ -51,7 +51,7 @@ static inline unsigned char *pack_column(const char *field, bool wide, size_t co
                                          unsigned char *width, unsigned char *to) {
     int64_t low = value_at(field, wide), high = low;
     for (size_t i = 1; i < count; i++) {
-        const int64_t value = value_at(field + i * sizeof(struct bal_trace_record), wide);
+        const int64_t value = value_at(field + i * sizeof(struct bli_trace_record), wide);
         low = value < low ? value : low;
         high = value > high ? value : high;
     }
@@ -59,7 +59,7 @@ static inline unsigned char *pack_column(const char *field, bool wide, size_t co
     *least = low;
     *width = (unsigned char)bytes;
     for (size_t i = 0; i < count && bytes > 0; i++, to += bytes) {
-        const int64_t value = value_at(field + i * sizeof(struct bal_trace_record), wide);
+        const int64_t value = value_at(field + i * sizeof(struct bli_trace_record), wide);
         const uint64_t above = htole64((uint64_t)value - (uint64_t)low);
         memcpy(to, &above, sizeof above);
     }
@@ -77,20 +77,20 @@ static inline void set_value(char *field, bool wide, uint64_t value) {
 /* Up to SLACK bytes behind the column are read too. */
 static inline void unpack_column(char *field, bool wide, size_t count, int64_t least, unsigned width,
                                  const unsigned char *from) {
-    const char *end = field + count * sizeof(struct bal_trace_record);
+    const char *end = field + count * sizeof(struct bli_trace_record);
     const uint64_t base = (uint64_t)least, mask = width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
     if (width == 0) /* all are the same, as most of some columns are */
-        for (; field < end; field += sizeof(struct bal_trace_record))
+        for (; field < end; field += sizeof(struct bli_trace_record))
             set_value(field, wide, base);
     else
-        for (; field < end; field += sizeof(struct bal_trace_record), from += width) {
+        for (; field < end; field += sizeof(struct bli_trace_record), from += width) {
             uint64_t above;
             memcpy(&above, from, sizeof above);
             set_value(field, wide, base + (le64toh(above) & mask));
         }
 }
 
-static size_t pack_block(const struct bal_trace_record *records, size_t count, unsigned char *to) {
+static size_t pack_block(const struct bli_trace_record *records, size_t count, unsigned char *to) {
     struct head head = {.count = (uint32_t)count};
     unsigned char *at = to + sizeof head;
     for (size_t c = 0; c < COLUMNS; c++) {
@@ -104,7 +104,7 @@ static size_t pack_block(const struct bal_trace_record *records, size_t count, u
 }
 
 static void unpack_block(const struct head *head, const unsigned char *from,
-                         struct bal_trace_record *records) {
+                         struct bli_trace_record *records) {
     for (size_t c = 0; c < COLUMNS; c++) {
         char *field = (char *)records + columns[c].offset;
         if (columns[c].wide)
@@ -115,8 +115,8 @@ static void unpack_block(const struct head *head, const unsigned char *from,
     }
 }
 
-enum bal_code bal_trace_run_append(struct bal_trace_run *run, struct bal_spool *to,
-                                   const struct bal_trace_record *records, size_t count,
+enum bal_code bli_trace_run_append(struct bli_trace_run *run, struct bli_spool *to,
+                                   const struct bli_trace_record *records, size_t count,
                                    struct bal_error *err) {
     enum { ROOM = 1 << 17 };
     unsigned char *bytes = malloc(ROOM);
@@ -128,20 +128,20 @@ enum bal_code bal_trace_run_append(struct bal_trace_run *run, struct bal_spool *
     while (count > 0 && !code) {
         size_t filled = 0;
         while (count > 0 && filled + BYTES_MAX <= ROOM) {
-            const size_t some = count < BAL_TRACE_BLOCK ? count : BAL_TRACE_BLOCK;
+            const size_t some = count < BLI_TRACE_BLOCK ? count : BLI_TRACE_BLOCK;
             filled += pack_block(records, some, bytes + filled);
             records += some;
             count -= some;
         }
-        code = bal_spool_append(to, bytes, filled, err);
+        code = bli_spool_append(to, bytes, filled, err);
     }
     run->end = to->length;
     free(bytes);
     return code;
 }
 
-void bal_trace_reader_init(struct bal_trace_reader *reader, const struct bal_spool *from,
-                           const struct bal_trace_run *run) {
+void bli_trace_reader_init(struct bli_trace_reader *reader, const struct bli_spool *from,
+                           const struct bli_trace_run *run) {
     reader->from = from;
     reader->next = run->start;
     reader->end = run->end;
@@ -149,19 +149,19 @@ void bal_trace_reader_init(struct bal_trace_reader *reader, const struct bal_spo
 }
 
 /* Sees to it that a whole block is in memory, unless fewer bytes are left. */
-static enum bal_code fill_buffer(struct bal_trace_reader *reader, struct bal_error *err) {
+static enum bal_code fill_buffer(struct bli_trace_reader *reader, struct bal_error *err) {
     const size_t held = reader->filled - reader->at, room = sizeof reader->bytes - SLACK - held;
     memmove(reader->bytes, reader->bytes + reader->at, held);
     const uint64_t left = reader->end - reader->next;
     const size_t more = left < room ? (size_t)left : room;
     reader->at = 0;
     reader->filled = held + more;
-    const enum bal_code code = bal_spool_read(reader->from, reader->next, reader->bytes + held, more, err);
+    const enum bal_code code = bli_spool_read(reader->from, reader->next, reader->bytes + held, more, err);
     reader->next += more;
     return code;
 }
 
-enum bal_code bal_trace_reader_next(struct bal_trace_reader *reader, struct bal_trace_record *records,
+enum bal_code bli_trace_reader_next(struct bli_trace_reader *reader, struct bli_trace_record *records,
                                     size_t *count, struct bal_error *err) {
     *count = 0;
     if (reader->filled - reader->at < BYTES_MAX && reader->next < reader->end) {

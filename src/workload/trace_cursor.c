@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bal_trace_cursor {
-    const struct bal_trace *trace;
-    struct bal_trace_reader reader;
+struct bli_trace_cursor {
+    const struct bli_trace *trace;
+    struct bli_trace_reader reader;
     bool ended; /* nothing is left in the file */
     /* The jobs at hand: those before `ready`, from `at` on, may be handed out. */
-    struct bal_trace_record *record, *scratch;
+    struct bli_trace_record *record, *scratch;
     size_t at, ready, held, room;
     /* where times are drawn again */
     bool redraw;
@@ -21,13 +21,13 @@ struct bal_trace_cursor {
 };
 
 /* Allocates for so many records, and to sort them. */
-static enum bal_code make_room(struct bal_trace_cursor *cursor, size_t room, struct bal_error *err) {
+static enum bal_code make_room(struct bli_trace_cursor *cursor, size_t room, struct bal_error *err) {
     if (room <= cursor->room)
         return BAL_OK;
-    struct bal_trace_record *record = realloc(cursor->record, room * sizeof *record);
+    struct bli_trace_record *record = realloc(cursor->record, room * sizeof *record);
     if (record)
         cursor->record = record;
-    struct bal_trace_record *scratch = realloc(cursor->scratch, room * sizeof *scratch);
+    struct bli_trace_record *scratch = realloc(cursor->scratch, room * sizeof *scratch);
     if (scratch)
         cursor->scratch = scratch;
     if (!record || !scratch)
@@ -36,26 +36,26 @@ static enum bal_code make_room(struct bal_trace_cursor *cursor, size_t room, str
     return BAL_OK;
 }
 
-enum bal_code bal_trace_cursor_new(const struct bal_trace *trace, struct bal_trace_cursor **cursor,
+enum bal_code bli_trace_cursor_new(const struct bli_trace *trace, struct bli_trace_cursor **cursor,
                                    struct bal_error *err) {
     assert(trace->finished);
-    struct bal_trace_cursor *c = *cursor = malloc(sizeof *c);
+    struct bli_trace_cursor *c = *cursor = malloc(sizeof *c);
     if (!c)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to read a trace");
     c->trace = trace;
-    bal_trace_reader_init(&c->reader, &trace->spool, &trace->run[0]);
+    bli_trace_reader_init(&c->reader, &trace->spool, &trace->run[0]);
     c->ended = c->redraw = false;
     c->record = c->scratch = NULL;
     c->at = c->ready = c->held = c->room = 0;
-    const enum bal_code code = make_room(c, BAL_TRACE_BLOCK, err);
+    const enum bal_code code = make_room(c, BLI_TRACE_BLOCK, err);
     if (code) {
-        bal_trace_cursor_free(c);
+        bli_trace_cursor_free(c);
         *cursor = NULL;
     }
     return code;
 }
 
-void bal_trace_cursor_free(struct bal_trace_cursor *cursor) {
+void bli_trace_cursor_free(struct bli_trace_cursor *cursor) {
     if (!cursor)
         return;
     free(cursor->record);
@@ -63,32 +63,32 @@ void bal_trace_cursor_free(struct bal_trace_cursor *cursor) {
     free(cursor);
 }
 
-void bal_trace_cursor_redraw(struct bal_trace_cursor *cursor, const struct bal_rng *rng) {
+void bli_trace_cursor_redraw(struct bli_trace_cursor *cursor, const struct bal_rng *rng) {
     assert(cursor->held == 0);
     cursor->redraw = cursor->trace->info.spread > 0;
     cursor->rng = *rng;
 }
 
-static void draw_arrival_time(struct bal_trace_cursor *cursor, struct bal_trace_record *record) {
-    if (!bal_trace_record_is_spread(record))
+static void draw_arrival_time(struct bli_trace_cursor *cursor, struct bli_trace_record *record) {
+    if (!bli_trace_record_is_spread(record))
         return;
-    const uint32_t drawn = bal_rng_below(&cursor->rng, BAL_TRACE_STEP);
+    const uint32_t drawn = bal_rng_below(&cursor->rng, BLI_TRACE_STEP);
     record->time += (int64_t)drawn - (int64_t)record->drawn;
     record->drawn = drawn;
 }
 
 /* Reads as many records as wait, or a block: so each is moved a few times, however many there are to a step.
  * *latest is the time of the last one as it was drawn at first. */
-static enum bal_code read_more(struct bal_trace_cursor *cursor, int64_t *latest, struct bal_error *err) {
+static enum bal_code read_more(struct bli_trace_cursor *cursor, int64_t *latest, struct bal_error *err) {
     const size_t waiting = cursor->held - cursor->at;
     memmove(cursor->record, cursor->record + cursor->at, waiting * sizeof *cursor->record);
     cursor->at = 0;
     cursor->held = waiting;
     do {
-        enum bal_code code = make_room(cursor, cursor->held + BAL_TRACE_BLOCK, err);
+        enum bal_code code = make_room(cursor, cursor->held + BLI_TRACE_BLOCK, err);
         size_t count = 0;
         if (!code)
-            code = bal_trace_reader_next(&cursor->reader, cursor->record + cursor->held, &count, err);
+            code = bli_trace_reader_next(&cursor->reader, cursor->record + cursor->held, &count, err);
         if (code)
             return code;
         cursor->held += count;
@@ -102,23 +102,23 @@ static enum bal_code read_more(struct bal_trace_cursor *cursor, int64_t *latest,
 
 /* Those that wait come before the new ones, so that of equal times the one that was added first stays first.
  */
-static enum bal_code hold_in_order(struct bal_trace_cursor *cursor, struct bal_error *err) {
+static enum bal_code hold_in_order(struct bli_trace_cursor *cursor, struct bal_error *err) {
     int64_t latest;
     const enum bal_code code = read_more(cursor, &latest, err);
     cursor->ready = cursor->held;
     if (code || !cursor->redraw)
         return code;
-    bal_trace_sort_even(cursor->record, cursor->held, cursor->scratch);
-    struct bal_trace_record *sorted = cursor->scratch;
+    bli_trace_sort_even(cursor->record, cursor->held, cursor->scratch);
+    struct bli_trace_record *sorted = cursor->scratch;
     cursor->scratch = cursor->record;
     cursor->record = sorted;
     if (!cursor->ended)
-        cursor->ready = bal_trace_count_until(cursor->record, cursor->held, latest - BAL_TRACE_STEP);
+        cursor->ready = bli_trace_count_until(cursor->record, cursor->held, latest - BLI_TRACE_STEP);
     return BAL_OK;
 }
 
 /* Seldom called, and not to be in the way of the jobs in between. */
-static __attribute__((noinline)) enum bal_code refill(struct bal_trace_cursor *cursor,
+static __attribute__((noinline)) enum bal_code refill(struct bli_trace_cursor *cursor,
                                                       struct bal_error *err) {
     enum bal_code code = BAL_OK;
     while (cursor->at == cursor->ready && !cursor->ended && !code)
@@ -126,17 +126,17 @@ static __attribute__((noinline)) enum bal_code refill(struct bal_trace_cursor *c
     return code;
 }
 
-enum bal_code bal_trace_next(struct bal_trace_cursor *cursor, struct bal_trace_job *job,
+enum bal_code bli_trace_next(struct bli_trace_cursor *cursor, struct bli_trace_job *job,
                              struct bal_error *err) {
     if (cursor->at == cursor->ready) {
         const enum bal_code code = refill(cursor, err);
         if (code)
             return code;
         if (cursor->at == cursor->ready) {
-            *job = (struct bal_trace_job){.time = cursor->trace->info.last};
+            *job = (struct bli_trace_job){.time = cursor->trace->info.last};
             return BAL_OK;
         }
     }
-    *job = bal_trace_job_of(&cursor->record[cursor->at++]);
+    *job = bli_trace_job_of(&cursor->record[cursor->at++]);
     return BAL_OK;
 }

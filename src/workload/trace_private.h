@@ -7,22 +7,22 @@
 #include "ballast/trace.h"
 #include "workload/trace_sort.h"
 
-struct bal_trace {
-    struct bal_spool spool;
-    struct bal_trace_info info;
+struct bli_trace {
+    struct bli_spool spool;
+    struct bli_trace_info info;
     bool finished;
 
     size_t window, held; /* jobs in memory: at most, and now */
-    struct bal_trace_record *record, *scratch;
+    struct bli_trace_record *record, *scratch;
     bool ordered; /* those in memory are */
 
-    struct bal_trace_run *run; /* what is in the file; one in the end */
+    struct bli_trace_run *run; /* what is in the file; one in the end */
     size_t runs, runs_room;
     int64_t written_last; /* the time of the last record of the last run */
 };
 
 /* window: jobs held in memory, at least 2. */
-enum bal_code bal_trace_new_small(const char *directory, size_t window, struct bal_trace **trace,
+enum bal_code bli_trace_new_small(const char *directory, size_t window, struct bli_trace **trace,
                                   struct bal_error *err);
 
 #endif

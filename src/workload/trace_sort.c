@@ -14,9 +14,9 @@ enum {
     STRIDE = 65536 /* records between two looks at stop */
 };
 
-static void sort_short(struct bal_trace_record *records, size_t count) {
+static void sort_short(struct bli_trace_record *records, size_t count) {
     for (size_t i = 1; i < count; i++) {
-        const struct bal_trace_record record = records[i];
+        const struct bli_trace_record record = records[i];
         size_t j = i;
         for (; j > 0 && records[j - 1].time > record.time; j--)
             records[j] = records[j - 1];
@@ -25,7 +25,7 @@ static void sort_short(struct bal_trace_record *records, size_t count) {
 }
 
 /* How many of the ordered records come before any other of that time (or_equal: or have it). */
-static size_t count_below(const struct bal_trace_record *records, size_t count, int64_t time, bool or_equal) {
+static size_t count_below(const struct bli_trace_record *records, size_t count, int64_t time, bool or_equal) {
     size_t low = 0;
     while (count > 0) {
         const size_t half = count / 2;
@@ -40,13 +40,13 @@ static size_t count_below(const struct bal_trace_record *records, size_t count, 
     return low;
 }
 
-size_t bal_trace_count_until(const struct bal_trace_record *records, size_t count, int64_t time) {
+size_t bli_trace_count_until(const struct bli_trace_record *records, size_t count, int64_t time) {
     return count_below(records, count, time, true);
 }
 
 /* Two ordered halves become one. Only where they overlap is anything moved: in a log that is a sliver. */
-static void merge_halves(struct bal_trace_record *records, size_t middle, size_t count,
-                         struct bal_trace_record *scratch) {
+static void merge_halves(struct bli_trace_record *records, size_t middle, size_t count,
+                         struct bli_trace_record *scratch) {
     size_t out = count_below(records, middle, records[middle].time, true);
     if (out == middle)
         return;
@@ -60,25 +60,25 @@ static void merge_halves(struct bal_trace_record *records, size_t middle, size_t
     memcpy(records + out, scratch + i, (left - i) * sizeof *scratch);
 }
 
-void bal_trace_sort(struct bal_trace_record *records, size_t count, struct bal_trace_record *scratch) {
+void bli_trace_sort(struct bli_trace_record *records, size_t count, struct bli_trace_record *scratch) {
     if (count <= SHORT) {
         sort_short(records, count);
         return;
     }
     const size_t middle = (count + 1) / 2;
-    bal_trace_sort(records, middle, scratch);
-    bal_trace_sort(records + middle, count - middle, scratch);
+    bli_trace_sort(records, middle, scratch);
+    bli_trace_sort(records + middle, count - middle, scratch);
     merge_halves(records, middle, count, scratch);
 }
 
-static unsigned place_of(const struct bal_trace_record *record, int64_t first, double scale) {
+static unsigned place_of(const struct bli_trace_record *record, int64_t first, double scale) {
     const unsigned place = (unsigned)((double)((uint64_t)record->time - (uint64_t)first) * scale);
     return place < PLACES ? place : PLACES - 1;
 }
 
 /* Deals them out to places in order of time, about one to each, so that none is far from where it belongs:
  * sorting by comparison spends most of its time on branches that the processor cannot predict. */
-void bal_trace_sort_even(struct bal_trace_record *records, size_t count, struct bal_trace_record *to) {
+void bli_trace_sort_even(struct bli_trace_record *records, size_t count, struct bli_trace_record *to) {
     uint32_t until[PLACES] = {0}, most = 0;
     int64_t first = INT64_MAX, last = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
@@ -99,25 +99,25 @@ void bal_trace_sort_even(struct bal_trace_record *records, size_t count, struct 
     if (most < CROWD)
         sort_short(to, count);
     else
-        bal_trace_sort(to, count, records);
+        bli_trace_sort(to, count, records);
 }
 
 /* The part of a run that has been read and not yet merged. */
 struct sorted_source {
-    struct bal_trace_reader reader;
-    struct bal_trace_record record[BAL_TRACE_BLOCK];
+    struct bli_trace_reader reader;
+    struct bli_trace_record record[BLI_TRACE_BLOCK];
     size_t at, filled;
 };
 
 static enum bal_code refill_source(struct sorted_source *source, struct bal_error *err) {
     source->at = 0;
-    return bal_trace_reader_next(&source->reader, source->record, &source->filled, err);
+    return bli_trace_reader_next(&source->reader, source->record, &source->filled, err);
 }
 
 /* A heap of the sources by the time of their first record; of equal times the earlier run first. */
 struct trace_merger {
     struct sorted_source *source;
-    unsigned heap[BAL_TRACE_FAN];
+    unsigned heap[BLI_TRACE_FAN];
     unsigned count;
 };
 
@@ -143,12 +143,12 @@ static void sift_down(struct trace_merger *merger, unsigned place) {
     merger->heap[place] = moved;
 }
 
-static enum bal_code start_merge(struct trace_merger *merger, const struct bal_spool *from,
-                                 const struct bal_trace_run *runs, size_t count, struct bal_error *err) {
+static enum bal_code start_merge(struct trace_merger *merger, const struct bli_spool *from,
+                                 const struct bli_trace_run *runs, size_t count, struct bal_error *err) {
     merger->count = 0;
     for (size_t i = 0; i < count; i++) {
         struct sorted_source *source = &merger->source[i];
-        bal_trace_reader_init(&source->reader, from, &runs[i]);
+        bli_trace_reader_init(&source->reader, from, &runs[i]);
         const enum bal_code code = refill_source(source, err);
         if (code)
             return code;
@@ -161,7 +161,7 @@ static enum bal_code start_merge(struct trace_merger *merger, const struct bal_s
 }
 
 /* Takes the earliest record off. */
-static enum bal_code pop_earliest(struct trace_merger *merger, struct bal_trace_record *record,
+static enum bal_code pop_earliest(struct trace_merger *merger, struct bli_trace_record *record,
                                   struct bal_error *err) {
     struct sorted_source *source = &merger->source[merger->heap[0]];
     *record = source->record[source->at++];
@@ -177,8 +177,8 @@ static enum bal_code pop_earliest(struct trace_merger *merger, struct bal_trace_
     return BAL_OK;
 }
 
-static enum bal_code merge_all(struct trace_merger *merger, struct bal_trace_record *out,
-                               struct bal_spool *to, struct bal_trace_run *merged, const volatile int *stop,
+static enum bal_code merge_all(struct trace_merger *merger, struct bli_trace_record *out,
+                               struct bli_spool *to, struct bli_trace_run *merged, const volatile int *stop,
                                struct bal_error *err) {
     enum bal_code code = BAL_OK;
     size_t filled = 0;
@@ -188,20 +188,20 @@ static enum bal_code merge_all(struct trace_merger *merger, struct bal_trace_rec
         if ((code = pop_earliest(merger, &out[filled++], err)))
             return code;
         if (filled == BLOCK) {
-            if ((code = bal_trace_run_append(merged, to, out, filled, err)))
+            if ((code = bli_trace_run_append(merged, to, out, filled, err)))
                 return code;
             filled = 0;
         }
     }
-    return bal_trace_run_append(merged, to, out, filled, err);
+    return bli_trace_run_append(merged, to, out, filled, err);
 }
 
-enum bal_code bal_trace_merge(const struct bal_spool *from, const struct bal_trace_run *runs, size_t count,
-                              struct bal_spool *to, struct bal_trace_run *merged, const volatile int *stop,
+enum bal_code bli_trace_merge(const struct bli_spool *from, const struct bli_trace_run *runs, size_t count,
+                              struct bli_spool *to, struct bli_trace_run *merged, const volatile int *stop,
                               struct bal_error *err) {
     struct trace_merger merger = {.source = malloc(count * sizeof *merger.source)};
-    struct bal_trace_record *out = malloc(BLOCK * sizeof *out);
-    *merged = (struct bal_trace_run){.start = to->length, .end = to->length};
+    struct bli_trace_record *out = malloc(BLOCK * sizeof *out);
+    *merged = (struct bli_trace_run){.start = to->length, .end = to->length};
     enum bal_code code = BAL_OK;
     if (!merger.source || !out)
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory to sort a trace");

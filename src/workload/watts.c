@@ -9,13 +9,13 @@
 
 enum { STATES = 4 };
 
-enum bal_code bal_watts_parse(const char *text, struct bal_watts *watts, struct bal_error *err) {
+enum bal_code bli_watts_parse(const char *text, struct bli_watts *watts, struct bal_error *err) {
     double value[STATES] = {0};
     const char *rest = text;
     for (int i = 0; i < STATES; i++) {
         const size_t length = strcspn(rest, ",");
         const bool last = i == STATES - 1;
-        if (!bal_number_parse(rest, length, &value[i]) || !(value[i] >= 0 && isfinite(value[i])) ||
+        if (!bli_number_parse(rest, length, &value[i]) || !(value[i] >= 0 && isfinite(value[i])) ||
             (rest[length] == 0) != last)
             return bal_fail(
                 err, BAL_E_RANGE,
@@ -26,24 +26,24 @@ enum bal_code bal_watts_parse(const char *text, struct bal_watts *watts, struct 
     }
     if (!(value[0] > 0))
         return bal_fail(err, BAL_E_RANGE, "watts '%.80s': a busy server must draw more than 0", text);
-    *watts = (struct bal_watts){value[0], value[1], value[2], value[3]};
+    *watts = (struct bli_watts){value[0], value[1], value[2], value[3]};
     return BAL_OK;
 }
 
-size_t bal_watts_print(const struct bal_watts *watts, char *text, size_t size) {
-    const struct bal_watts shown = bal_watts_of(watts);
+size_t bli_watts_print(const struct bli_watts *watts, char *text, size_t size) {
+    const struct bli_watts shown = bli_watts_of(watts);
     const double value[STATES] = {shown.busy, shown.idle, shown.setup, shown.off};
     size_t length = 0;
     for (int i = 0; i < STATES; i++) {
-        char number[BAL_NUMBER_TEXT];
-        bal_number_print(value[i], number);
+        char number[BLI_NUMBER_TEXT];
+        bli_number_print(value[i], number);
         const size_t room = length < size ? size - length : 0;
         length += (size_t)snprintf(room ? text + length : NULL, room, "%s%s", i ? "," : "", number);
     }
     return length;
 }
 
-struct bal_watts bal_watts_of(const struct bal_watts *watts) {
+struct bli_watts bli_watts_of(const struct bli_watts *watts) {
     const bool given = watts->busy != 0 || watts->idle != 0 || watts->setup != 0 || watts->off != 0;
-    return given ? *watts : (struct bal_watts)BAL_WATTS_DEFAULT;
+    return given ? *watts : (struct bli_watts)BLI_WATTS_DEFAULT;
 }

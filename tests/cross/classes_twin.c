@@ -24,12 +24,12 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-enum { REPLICATIONS = 30, SERVERS_MAX = 8, JOBS_MAX = 2000, VALUES = BAL_JOB_CLASSES_MAX + 3 };
+enum { REPLICATIONS = 30, SERVERS_MAX = 8, JOBS_MAX = 2000, VALUES = BLI_JOB_CLASSES_MAX + 3 };
 static const double warmup = 0.2;
 
 /* Mean response times: of all, and of each class; then the part of the most urgent jobs that wait, and moves
  * for each of them. */
-enum { ALL, CLASSES, WAITS = CLASSES + BAL_JOB_CLASSES_MAX, MOVES };
+enum { ALL, CLASSES, WAITS = CLASSES + BLI_JOB_CLASSES_MAX, MOVES };
 struct outcome {
     double value[VALUES][REPLICATIONS];
 };
@@ -49,14 +49,14 @@ struct server {
 };
 
 struct twin {
-    const struct bal_model *model;
+    const struct bli_model *model;
     int servers;
     struct server server[SERVERS_MAX];
     struct bal_rng rng;
     bool prefers, holds, moves_jobs; /* servers prefer urgent jobs; never interrupt; pod-ssp */
     unsigned d1, d2;
     bool counting;
-    double response[BAL_JOB_CLASSES_MAX], completed[BAL_JOB_CLASSES_MAX];
+    double response[BLI_JOB_CLASSES_MAX], completed[BLI_JOB_CLASSES_MAX];
     double begun, waited, routed, moves;
 };
 
@@ -145,11 +145,11 @@ static uint32_t draw_class(struct twin *twin) {
 
 static void arrive(struct twin *twin, double now) {
     const uint32_t class = draw_class(twin), classes = twin->model->class_count;
-    const struct job job = {class, now, bal_dist_sample(&twin->model->size, &twin->rng), false};
+    const struct job job = {class, now, bli_dist_sample(&twin->model->size, &twin->rng), false};
     bool sampled[SERVERS_MAX] = {false};
     for (unsigned i = 0; i < (class == 0 ? twin->d2 : twin->d1); i++)
         sampled[bal_rng_below(&twin->rng, (uint32_t)twin->servers)] = true;
-    int count[BAL_JOB_CLASSES_MAX][SERVERS_MAX];
+    int count[BLI_JOB_CLASSES_MAX][SERVERS_MAX];
     for (uint32_t r = 0; r < classes; r++)
         for (int k = 0; k < twin->servers; k++)
             count[r][k] = count_up_to(&twin->server[k], r);
@@ -190,7 +190,7 @@ static struct server *next_completion(struct twin *twin, double *in) {
 }
 
 static void run_twin(struct twin *twin, double time) {
-    const double rate = bal_model_arrival_rate(twin->model);
+    const double rate = bli_model_arrival_rate(twin->model);
     double now = 0, next_arrival = bal_rng_exp(&twin->rng) / rate;
     while (now < time) {
         double in;
@@ -213,7 +213,7 @@ static void run_twin(struct twin *twin, double time) {
     }
 }
 
-static void set_up_twin(struct twin *twin, const struct bal_model *model, const char *policy) {
+static void set_up_twin(struct twin *twin, const struct bli_model *model, const char *policy) {
     memset(twin, 0, sizeof *twin);
     twin->model = model;
     if (sscanf(policy + 7, ":d1=%u,d2=%u", &twin->d1, &twin->d2) != 2) {
@@ -221,16 +221,16 @@ static void set_up_twin(struct twin *twin, const struct bal_model *model, const 
         twin->d2 = twin->d1;
     }
     twin->moves_jobs = strncmp(policy, "pod-ssp", 7) == 0;
-    twin->prefers = model->discipline != BAL_DISCIPLINE_AUTO ? model->discipline != BAL_DISCIPLINE_FIFO
+    twin->prefers = model->discipline != BLI_DISCIPLINE_AUTO ? model->discipline != BLI_DISCIPLINE_FIFO
                                                              : strncmp(policy, "pod-scp", 7) != 0;
-    twin->holds = model->discipline == BAL_DISCIPLINE_NONPREEMPTIVE;
+    twin->holds = model->discipline == BLI_DISCIPLINE_NONPREEMPTIVE;
     for (unsigned g = 0; g < model->servers.groups; g++)
         for (uint32_t i = 0; i < model->servers.group[g].count; i++)
             twin->server[twin->servers++].speed = model->servers.group[g].speed;
     assert_true(twin->servers <= SERVERS_MAX);
 }
 
-static void simulate_twin(const struct bal_model *model, const char *policy, double time,
+static void simulate_twin(const struct bli_model *model, const char *policy, double time,
                           struct outcome *outcome) {
     static struct twin twin;
     for (int r = 0; r < REPLICATIONS; r++) {
@@ -251,31 +251,31 @@ static void simulate_twin(const struct bal_model *model, const char *policy, dou
 
 /* ---- the engines ---- */
 
-static void simulate_engine(const struct bal_model *model, const char *text, double time,
-                            enum bal_engine engine, struct outcome *outcome) {
+static void simulate_engine(const struct bli_model *model, const char *text, double time,
+                            enum bli_engine engine, struct outcome *outcome) {
     struct bal_policy_spec policy;
     struct bal_error err;
     assert_int_equal(bal_policy_parse(text, &policy, &err), BAL_OK);
     for (int r = 0; r < REPLICATIONS; r++) {
-        const struct bal_run run = {.seed = 100 + engine + model->class_count,
+        const struct bli_run run = {.seed = 100 + engine + model->class_count,
                                     .replication = (uint64_t)r,
                                     .time = time,
                                     .warmup = warmup,
                                     .engine = engine};
-        struct bal_trial trial = {.jobs = 0};
-        if (bal_simulate(model, &policy, &run, &trial, &err))
+        struct bli_trial trial = {.jobs = 0};
+        if (bli_simulate(model, &policy, &run, &trial, &err))
             fail_msg("%s: %s", text, err.text);
-        outcome->value[ALL][r] = trial.metric[BAL_RESPONSE_MEAN];
+        outcome->value[ALL][r] = trial.metric[BLI_RESPONSE_MEAN];
         for (uint32_t i = 0; i < model->class_count; i++)
-            outcome->value[CLASSES + i][r] = trial.metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i];
+            outcome->value[CLASSES + i][r] = trial.metric[BLI_CLASS_1_RESPONSE_MEAN + 2 * i];
         if (model->class_count == 0) {
-            outcome->value[CLASSES][r] = trial.metric[BAL_HIGH_RESPONSE_MEAN];
+            outcome->value[CLASSES][r] = trial.metric[BLI_HIGH_RESPONSE_MEAN];
             continue;
         }
-        assert_true(trial.metric[BAL_HIGH_RESPONSE_MEAN] == trial.metric[BAL_CLASS_1_RESPONSE_MEAN]);
-        assert_true(trial.metric[BAL_LOW_RESPONSE_MEAN] == outcome->value[model->class_count][r]);
-        outcome->value[WAITS][r] = trial.metric[BAL_HIGH_WAITING_PROBABILITY];
-        outcome->value[MOVES][r] = trial.metric[BAL_MOVES_PER_HIGH_JOB];
+        assert_true(trial.metric[BLI_HIGH_RESPONSE_MEAN] == trial.metric[BLI_CLASS_1_RESPONSE_MEAN]);
+        assert_true(trial.metric[BLI_LOW_RESPONSE_MEAN] == outcome->value[model->class_count][r]);
+        outcome->value[WAITS][r] = trial.metric[BLI_HIGH_WAITING_PROBABILITY];
+        outcome->value[MOVES][r] = trial.metric[BLI_MOVES_PER_HIGH_JOB];
     }
 }
 
@@ -291,7 +291,7 @@ static void assert_same(const double *x, const double *y, const char *what, int 
     double mean_x, mean_y, square_x, square_y;
     moments(x, &mean_x, &square_x);
     moments(y, &mean_y, &square_y);
-    const double limit = -bal_student_quantile(0.5e-6, 2 * REPLICATIONS - 2);
+    const double limit = -bli_student_quantile(0.5e-6, 2 * REPLICATIONS - 2);
     const double error = sqrt((square_x + square_y) / REPLICATIONS);
     if (!(fabs(mean_x - mean_y) <= limit * error + 1e-12))
         fail_msg("%s: value %d: %g and %g differ by %.1f standard errors", what, which, mean_x, mean_y,
@@ -307,13 +307,13 @@ static void assert_agree(const struct outcome *x, const struct outcome *y, uint3
 
 /* ---- tests ---- */
 
-static struct bal_model model_of(const char *servers, const char *dist, double load, const char *classes,
-                                 enum bal_discipline discipline) {
-    struct bal_model model = {.load = load, .discipline = discipline};
+static struct bli_model model_of(const char *servers, const char *dist, double load, const char *classes,
+                                 enum bli_discipline discipline) {
+    struct bli_model model = {.load = load, .discipline = discipline};
     struct bal_error err;
-    assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse(dist, &model.size, NULL), BAL_OK);
-    if (bal_model_parse_classes(classes, &model, &err))
+    assert_int_equal(bli_servers_parse(servers, &model.servers, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse(dist, &model.size, NULL), BAL_OK);
+    if (bli_model_parse_classes(classes, &model, &err))
         fail_msg("%s", err.text);
     return model;
 }
@@ -322,40 +322,40 @@ static void engines_follow_the_definition(void **state) {
     (void)state;
     static const struct {
         const char *policy;
-        enum bal_discipline discipline;
+        enum bli_discipline discipline;
         const char *servers, *dist;
         double load;
         const char *classes;
     } cases[] = {
-        {"pod-ssp:d1=2,d2=2", BAL_DISCIPLINE_AUTO, "6", "exp", 0.85, "0.2,0.3,0.5"},
-        {"pod-ssp:d1=2,d2=4", BAL_DISCIPLINE_AUTO, "7", "exp", 0.8, "0.1,0.2,0.3,0.4"},
-        {"pod-ssp:d1=3,d2=3", BAL_DISCIPLINE_NONPREEMPTIVE, "6", "exp", 0.8, "0.3,0.3,0.4"},
-        {"pod-sep:d=2", BAL_DISCIPLINE_AUTO, "5", "exp", 0.85, "0.2,0.3,0.5"},
-        {"pod-sep:d=2", BAL_DISCIPLINE_NONPREEMPTIVE, "6", "hyper(4)", 0.7, "0.2,0.3,0.5"},
-        {"pod-scp:d1=1,d2=3", BAL_DISCIPLINE_AUTO, "6", "exp", 0.7, "0.2,0.3,0.5"},
-        {"pod-ssp:d1=2,d2=2", BAL_DISCIPLINE_AUTO, "6", "det", 0.8, "0.2,0.2,0.2,0.2,0.2"},
-        {"pod-ssp:d1=2,d2=2", BAL_DISCIPLINE_AUTO, "3x1,3x2.5", "hyper(4)", 0.7, "0.3,0.4,0.3"},
-        {"pod-sep:d=2", BAL_DISCIPLINE_AUTO, "3x1,3x2.5", "erlang(3)", 0.7,
+        {"pod-ssp:d1=2,d2=2", BLI_DISCIPLINE_AUTO, "6", "exp", 0.85, "0.2,0.3,0.5"},
+        {"pod-ssp:d1=2,d2=4", BLI_DISCIPLINE_AUTO, "7", "exp", 0.8, "0.1,0.2,0.3,0.4"},
+        {"pod-ssp:d1=3,d2=3", BLI_DISCIPLINE_NONPREEMPTIVE, "6", "exp", 0.8, "0.3,0.3,0.4"},
+        {"pod-sep:d=2", BLI_DISCIPLINE_AUTO, "5", "exp", 0.85, "0.2,0.3,0.5"},
+        {"pod-sep:d=2", BLI_DISCIPLINE_NONPREEMPTIVE, "6", "hyper(4)", 0.7, "0.2,0.3,0.5"},
+        {"pod-scp:d1=1,d2=3", BLI_DISCIPLINE_AUTO, "6", "exp", 0.7, "0.2,0.3,0.5"},
+        {"pod-ssp:d1=2,d2=2", BLI_DISCIPLINE_AUTO, "6", "det", 0.8, "0.2,0.2,0.2,0.2,0.2"},
+        {"pod-ssp:d1=2,d2=2", BLI_DISCIPLINE_AUTO, "3x1,3x2.5", "hyper(4)", 0.7, "0.3,0.4,0.3"},
+        {"pod-sep:d=2", BLI_DISCIPLINE_AUTO, "3x1,3x2.5", "erlang(3)", 0.7,
          "0.125,0.125,0.125,0.125,0.125,0.125,0.125,0.125"},
     };
     static struct outcome twin, engine;
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        const struct bal_model model =
+        const struct bli_model model =
             model_of(cases[i].servers, cases[i].dist, cases[i].load, cases[i].classes, cases[i].discipline);
         /* longer where sizes do not vary: it shows there whether a job that moves interrupts another as it
          * should */
         const double jobs = strcmp(cases[i].dist, "det") == 0 ? 150000 : 20000;
-        const double time = jobs / bal_model_arrival_rate(&model);
+        const double time = jobs / bli_model_arrival_rate(&model);
         simulate_twin(&model, cases[i].policy, time, &twin);
-        simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_EVENT, &engine);
+        simulate_engine(&model, cases[i].policy, time, BLI_ENGINE_EVENT, &engine);
         assert_agree(&twin, &engine, model.class_count, cases[i].policy);
         if (strncmp(cases[i].policy, "pod-ssp", strlen("pod-ssp")) != 0) {
-            simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_NETWORK, &engine);
+            simulate_engine(&model, cases[i].policy, time, BLI_ENGINE_NETWORK, &engine);
             assert_agree(&twin, &engine, model.class_count, cases[i].policy);
         }
-        if (!bal_dist_is_exponential(&model.size))
+        if (!bli_dist_is_exponential(&model.size))
             continue;
-        simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_MARKOV, &engine);
+        simulate_engine(&model, cases[i].policy, time, BLI_ENGINE_MARKOV, &engine);
         assert_agree(&twin, &engine, model.class_count, cases[i].policy);
     }
 }
@@ -366,11 +366,11 @@ static void classes_add_up(void **state) {
     static const char *const policies[] = {"pod-sep:d=2", "pod-ssp:d1=2,d2=2"};
     static struct outcome many, two;
     for (size_t i = 0; i < LENGTH(policies); i++) {
-        const struct bal_model model = model_of("6", "exp", 0.85, "0.2,0.3,0.5", BAL_DISCIPLINE_AUTO);
-        const struct bal_model merged = model_of("6", "exp", 0.85, "0.5,0.5", BAL_DISCIPLINE_AUTO);
-        const double time = 40000 / bal_model_arrival_rate(&model);
-        simulate_engine(&model, policies[i], time, BAL_ENGINE_MARKOV, &many);
-        simulate_engine(&merged, policies[i], time, BAL_ENGINE_MARKOV, &two);
+        const struct bli_model model = model_of("6", "exp", 0.85, "0.2,0.3,0.5", BLI_DISCIPLINE_AUTO);
+        const struct bli_model merged = model_of("6", "exp", 0.85, "0.5,0.5", BLI_DISCIPLINE_AUTO);
+        const double time = 40000 / bli_model_arrival_rate(&model);
+        simulate_engine(&model, policies[i], time, BLI_ENGINE_MARKOV, &many);
+        simulate_engine(&merged, policies[i], time, BLI_ENGINE_MARKOV, &two);
         double together[REPLICATIONS];
         for (int r = 0; r < REPLICATIONS; r++)
             together[r] = 0.4 * many.value[CLASSES][r] + 0.6 * many.value[CLASSES + 1][r];
@@ -396,22 +396,22 @@ static void classes_add_up_on_a_network(void **state) {
     static const char *const merged[] = {"0.2,0.8", "0.5,0.5"};
     static struct outcome many, two;
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        const enum bal_discipline discipline =
-            cases[i].fifo ? BAL_DISCIPLINE_FIFO : BAL_DISCIPLINE_NONPREEMPTIVE;
-        struct bal_model model = model_of("6", cases[i].size, 0.8, "0.2,0.3,0.5", discipline);
+        const enum bli_discipline discipline =
+            cases[i].fifo ? BLI_DISCIPLINE_FIFO : BLI_DISCIPLINE_NONPREEMPTIVE;
+        struct bli_model model = model_of("6", cases[i].size, 0.8, "0.2,0.3,0.5", discipline);
         model.slots = cases[i].slots;
         model.network.dispatchers.count = cases[i].dispatchers;
-        if ((cases[i].delay && bal_dist_parse(cases[i].delay, &model.network.delay, NULL)) ||
-            (cases[i].churn && bal_churn_parse(cases[i].churn, &model.network.churn, NULL)))
+        if ((cases[i].delay && bli_dist_parse(cases[i].delay, &model.network.delay, NULL)) ||
+            (cases[i].churn && bli_churn_parse(cases[i].churn, &model.network.churn, NULL)))
             fail_msg("%s: the case is wrong", cases[i].policy);
         if (cases[i].delay)
-            bal_dist_scale(&model.network.delay, 0.05 / model.network.delay.mean);
-        const double time = 20000 / bal_model_arrival_rate(&model);
-        simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_AUTO, &many);
+            bli_dist_scale(&model.network.delay, 0.05 / model.network.delay.mean);
+        const double time = 20000 / bli_model_arrival_rate(&model);
+        simulate_engine(&model, cases[i].policy, time, BLI_ENGINE_AUTO, &many);
         for (size_t upto = 1; upto <= LENGTH(merged); upto++) {
-            struct bal_model pair = model;
-            assert_int_equal(bal_model_parse_classes(merged[upto - 1], &pair, NULL), BAL_OK);
-            simulate_engine(&pair, cases[i].policy, time, BAL_ENGINE_AUTO, &two);
+            struct bli_model pair = model;
+            assert_int_equal(bli_model_parse_classes(merged[upto - 1], &pair, NULL), BAL_OK);
+            simulate_engine(&pair, cases[i].policy, time, BLI_ENGINE_AUTO, &two);
             double together[REPLICATIONS];
             for (int r = 0; r < REPLICATIONS; r++)
                 together[r] = upto == 1 ? many.value[CLASSES][r]
@@ -427,10 +427,10 @@ static void classes_add_up_on_a_network(void **state) {
     }
 }
 
-static struct bal_prediction prediction_of(const struct bal_model *model, const char *text) {
+static struct bli_prediction prediction_of(const struct bli_model *model, const char *text) {
     struct bal_policy_spec policy;
     assert_int_equal(bal_policy_parse(text, &policy, NULL), BAL_OK);
-    return bal_theory_predict(model, &policy);
+    return bli_theory_predict(model, &policy);
 }
 
 /* The sum over i >= 1 of load^((2^i - 2)/(2 - 1)): pod of two choices. */
@@ -446,26 +446,26 @@ static double two_choices(double load) {
 static void theory_adds_up(void **state) {
     (void)state;
     const double load = 0.9, share[] = {0.1, 0.2, 0.3, 0.4};
-    const struct bal_model model =
-        model_of("1000", "exp", load, "0.1,0.2,0.3,0.4", BAL_DISCIPLINE_PREEMPTIVE);
-    const struct bal_prediction ssp = prediction_of(&model, "pod-ssp:d1=2,d2=2");
-    const struct bal_prediction sep = prediction_of(&model, "pod-sep:d=2");
-    const struct bal_prediction random = prediction_of(&model, "random");
+    const struct bli_model model =
+        model_of("1000", "exp", load, "0.1,0.2,0.3,0.4", BLI_DISCIPLINE_PREEMPTIVE);
+    const struct bli_prediction ssp = prediction_of(&model, "pod-ssp:d1=2,d2=2");
+    const struct bli_prediction sep = prediction_of(&model, "pod-sep:d=2");
+    const struct bli_prediction random = prediction_of(&model, "random");
     double upto = 0, of_ssp = 0, of_sep = 0, of_random = 0;
     for (int r = 0; r < 4; r++) {
         upto += share[r];
         of_ssp += share[r] * ssp.class_response[r];
         of_sep += share[r] * sep.class_response[r];
         of_random += share[r] * random.class_response[r];
-        const struct bal_priority two = {BAL_PRIORITY_SEP, load, upto, 2, 2};
-        const double high = r == 3 ? two_choices(load) : bal_priority_solve(&two).high;
+        const struct bli_priority two = {BLI_PRIORITY_SEP, load, upto, 2, 2};
+        const double high = r == 3 ? two_choices(load) : bli_priority_solve(&two).high;
         assert_true(fabs(of_ssp / upto - two_choices(upto * load)) < 1e-9);
         assert_true(fabs(of_sep / upto - high) < 1e-9);
         assert_true(fabs(of_random / upto - 1 / (1 - upto * load)) < 1e-9);
     }
     /* The first class probes four servers, the others two: the recursion of Lemma 5, at the load of classes
      * 1, 2. */
-    const struct bal_prediction four = prediction_of(&model, "pod-ssp:d1=2,d2=4");
+    const struct bli_prediction four = prediction_of(&model, "pod-ssp:d1=2,d2=4");
     double v = 1, sum = 0;
     for (int i = 0; i < 60; i++) {
         const double joins = (0.1 * pow(v, 4) + 0.2 * v * v) / 0.3;
@@ -490,9 +490,9 @@ static void nonsense_is_refused(void **state) {
                                         "nan,0.5,0.5",
                                         "0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.2"};
     for (size_t i = 0; i < LENGTH(wrong); i++) {
-        struct bal_model model = {.load = 0.5};
+        struct bli_model model = {.load = 0.5};
         struct bal_error err;
-        assert_int_equal(bal_model_parse_classes(wrong[i], &model, &err), BAL_E_RANGE);
+        assert_int_equal(bli_model_parse_classes(wrong[i], &model, &err), BAL_E_RANGE);
         assert_non_null(strstr(err.text, "such as 0.2,0.3,0.5"));
         assert_false(model.classes);
     }

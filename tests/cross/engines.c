@@ -24,25 +24,25 @@ struct setting {
     double load, high, jobs;
 };
 
-static struct bal_model model_of(const struct setting *setting, bool classes) {
-    struct bal_model model = {.load = setting->load, .classes = classes, .high = classes ? setting->high : 0};
+static struct bli_model model_of(const struct setting *setting, bool classes) {
+    struct bli_model model = {.load = setting->load, .classes = classes, .high = classes ? setting->high : 0};
     struct bal_error err;
-    if (bal_servers_parse(setting->servers, &model.servers, &err) ||
-        bal_dist_parse(setting->size, &model.size, &err))
+    if (bli_servers_parse(setting->servers, &model.servers, &err) ||
+        bli_dist_parse(setting->size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }
 
-static struct bal_run run_of(const struct setting *setting, const struct bal_model *model,
-                             enum bal_engine engine, uint64_t seed) {
-    return (struct bal_run){
-        .seed = seed, .time = setting->jobs / bal_model_arrival_rate(model), .warmup = 0.2, .engine = engine};
+static struct bli_run run_of(const struct setting *setting, const struct bli_model *model,
+                             enum bli_engine engine, uint64_t seed) {
+    return (struct bli_run){
+        .seed = seed, .time = setting->jobs / bli_model_arrival_rate(model), .warmup = 0.2, .engine = engine};
 }
 
-static bool both_engines_agree(const struct setting *setting, const struct bal_model *model,
+static bool both_engines_agree(const struct setting *setting, const struct bli_model *model,
                                const struct bal_policy_spec *spec) {
-    const struct bal_run markov = run_of(setting, model, BAL_ENGINE_MARKOV, 201);
-    const struct bal_run event = run_of(setting, model, BAL_ENGINE_EVENT, 202);
+    const struct bli_run markov = run_of(setting, model, BLI_ENGINE_MARKOV, 201);
+    const struct bli_run event = run_of(setting, model, BLI_ENGINE_EVENT, 202);
     struct replications a = replicate(model, spec, &markov, RUNS), b = replicate(model, spec, &event, RUNS);
     char what[200], name[100];
     bal_policy_print(spec, name, sizeof name);
@@ -65,10 +65,10 @@ static void agree_on(const struct setting *setting, unsigned least) {
     bool good = true;
     for (size_t i = 0; i < bal_policy_count; i++) {
         const struct bal_policy_spec spec = policy_of(bal_policy_table[i]->name);
-        const struct bal_model model = model_of(setting, wants_classes(spec.policy));
-        enum bal_engine engine;
+        const struct bli_model model = model_of(setting, wants_classes(spec.policy));
+        enum bli_engine engine;
         struct bal_error err;
-        if (bal_simulate_check(&model, &spec, BAL_ENGINE_MARKOV, &engine, &err)) {
+        if (bli_simulate_check(&model, &spec, BLI_ENGINE_MARKOV, &engine, &err)) {
             /* Nothing may drop out of this comparison unnoticed. */
             if (!(spec.policy->flags & BAL_NEEDS_WORK))
                 fail_msg("%s cannot run on %s: %s", spec.policy->name, setting->servers, err.text);
@@ -108,7 +108,7 @@ static void overloaded_servers(void **state) {
     static const char *const names[] = {"random", "jsq", "pod", "jiq", "pi", "round-robin", "pod-memory"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct bal_policy_spec spec = policy_of(names[i]);
-        const struct bal_model model = model_of(&setting, false);
+        const struct bli_model model = model_of(&setting, false);
         good &= both_engines_agree(&setting, &model, &spec);
     }
     assert_true(good);
@@ -120,7 +120,7 @@ static void exponential_in_disguise(void **state) {
     static const char *const sizes[] = {"erlang(1)", "hyper(0.3,2,0.7,2)"};
     for (int i = 0; i < 2; i++) {
         const struct setting setting = {"4", sizes[i], 0.8, 0, 5000};
-        const struct bal_model model = model_of(&setting, false);
+        const struct bli_model model = model_of(&setting, false);
         const struct bal_policy_spec spec = policy_of("pod:d=2");
         assert_true(both_engines_agree(&setting, &model, &spec));
     }
@@ -131,30 +131,30 @@ static void the_engine_is_chosen_from_the_model(void **state) {
     (void)state;
     static const struct {
         const char *policy, *size;
-        enum bal_engine wanted, chosen;
+        enum bli_engine wanted, chosen;
         enum bal_code code;
     } cases[] = {
-        {"jsq", "exp", BAL_ENGINE_AUTO, BAL_ENGINE_MARKOV, BAL_OK},
-        {"jsq", "exp", BAL_ENGINE_EVENT, BAL_ENGINE_EVENT, BAL_OK},
-        {"jsq", "det", BAL_ENGINE_AUTO, BAL_ENGINE_EVENT, BAL_OK},
-        {"jsq", "det", BAL_ENGINE_MARKOV, BAL_ENGINE_AUTO, BAL_E_MODEL},
-        {"least-work", "exp", BAL_ENGINE_AUTO, BAL_ENGINE_EVENT, BAL_OK},
-        {"least-work", "exp", BAL_ENGINE_MARKOV, BAL_ENGINE_AUTO, BAL_E_MODEL},
-        {"pod:d=9,replace=0", "exp", BAL_ENGINE_AUTO, BAL_ENGINE_AUTO, BAL_E_MODEL},
+        {"jsq", "exp", BLI_ENGINE_AUTO, BLI_ENGINE_MARKOV, BAL_OK},
+        {"jsq", "exp", BLI_ENGINE_EVENT, BLI_ENGINE_EVENT, BAL_OK},
+        {"jsq", "det", BLI_ENGINE_AUTO, BLI_ENGINE_EVENT, BAL_OK},
+        {"jsq", "det", BLI_ENGINE_MARKOV, BLI_ENGINE_AUTO, BAL_E_MODEL},
+        {"least-work", "exp", BLI_ENGINE_AUTO, BLI_ENGINE_EVENT, BAL_OK},
+        {"least-work", "exp", BLI_ENGINE_MARKOV, BLI_ENGINE_AUTO, BAL_E_MODEL},
+        {"pod:d=9,replace=0", "exp", BLI_ENGINE_AUTO, BLI_ENGINE_AUTO, BAL_E_MODEL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct setting setting = {"8", cases[i].size, 0.8, 0, 1};
-        const struct bal_model model = model_of(&setting, false);
+        const struct bli_model model = model_of(&setting, false);
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
-        enum bal_engine chosen = BAL_ENGINE_AUTO;
+        enum bli_engine chosen = BLI_ENGINE_AUTO;
         struct bal_error err = {0};
-        assert_int_equal(bal_simulate_check(&model, &spec, cases[i].wanted, &chosen, &err), cases[i].code);
+        assert_int_equal(bli_simulate_check(&model, &spec, cases[i].wanted, &chosen, &err), cases[i].code);
         assert_int_equal(chosen, cases[i].chosen);
         if (cases[i].code)
             assert_true(strlen(err.text) > 0);
-        const struct bal_run run = {.time = 10, .warmup = 0, .engine = cases[i].wanted};
-        struct bal_trial trial = {0};
-        assert_int_equal(bal_simulate(&model, &spec, &run, &trial, &err), cases[i].code);
+        const struct bli_run run = {.time = 10, .warmup = 0, .engine = cases[i].wanted};
+        struct bli_trial trial = {0};
+        assert_int_equal(bli_simulate(&model, &spec, &run, &trial, &err), cases[i].code);
         if (!cases[i].code)
             assert_int_equal(trial.engine, cases[i].chosen);
     }
@@ -167,23 +167,23 @@ static void idle_fleets_are_not_waited_for(void **state) {
     static const struct {
         double load;
         const char *curve;
-        enum bal_engine chosen;
+        enum bli_engine chosen;
     } cases[] = {
-        {0.001, "constant", BAL_ENGINE_EVENT},       {0.0499, "constant", BAL_ENGINE_EVENT},
-        {0.05, "constant", BAL_ENGINE_MARKOV},       {0.9, "constant", BAL_ENGINE_MARKOV},
-        {0.01, "table(0:1 5:5)", BAL_ENGINE_MARKOV}, {0.1, "table(0:0.2 5:0.4)", BAL_ENGINE_EVENT},
-        {0.04, "sine(0.1,10)", BAL_ENGINE_EVENT},    {0.04, "sine(0.9,10)", BAL_ENGINE_MARKOV},
+        {0.001, "constant", BLI_ENGINE_EVENT},       {0.0499, "constant", BLI_ENGINE_EVENT},
+        {0.05, "constant", BLI_ENGINE_MARKOV},       {0.9, "constant", BLI_ENGINE_MARKOV},
+        {0.01, "table(0:1 5:5)", BLI_ENGINE_MARKOV}, {0.1, "table(0:0.2 5:0.4)", BLI_ENGINE_EVENT},
+        {0.04, "sine(0.1,10)", BLI_ENGINE_EVENT},    {0.04, "sine(0.9,10)", BLI_ENGINE_MARKOV},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct setting setting = {"3", "exp", cases[i].load, 0, 1};
-        struct bal_model model = model_of(&setting, false);
-        assert_int_equal(bal_curve_parse(cases[i].curve, &model.curve, NULL), BAL_OK);
+        struct bli_model model = model_of(&setting, false);
+        assert_int_equal(bli_curve_parse(cases[i].curve, &model.curve, NULL), BAL_OK);
         const struct bal_policy_spec spec = policy_of("pod");
-        enum bal_engine chosen;
-        assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &chosen, NULL), BAL_OK);
+        enum bli_engine chosen;
+        assert_int_equal(bli_simulate_check(&model, &spec, BLI_ENGINE_AUTO, &chosen, NULL), BAL_OK);
         assert_int_equal(chosen, cases[i].chosen);
-        assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_MARKOV, &chosen, NULL), BAL_OK);
-        assert_int_equal(chosen, BAL_ENGINE_MARKOV);
+        assert_int_equal(bli_simulate_check(&model, &spec, BLI_ENGINE_MARKOV, &chosen, NULL), BAL_OK);
+        assert_int_equal(chosen, BLI_ENGINE_MARKOV);
     }
 }
 
@@ -193,24 +193,24 @@ static void idle_fleets_are_not_waited_for(void **state) {
 static void least_work_is_a_common_queue(void **state) {
     (void)state;
     const struct setting setting = {"10", "exp", 0.8, 0, 50000};
-    const struct bal_model model = model_of(&setting, false);
+    const struct bli_model model = model_of(&setting, false);
     const struct bal_policy_spec spec = policy_of("least-work");
-    const struct bal_run run = run_of(&setting, &model, BAL_ENGINE_AUTO, 203);
+    const struct bli_run run = run_of(&setting, &model, BLI_ENGINE_AUTO, 203);
     struct replications r = replicate(&model, &spec, &run, RUNS);
-    const struct bal_wait wait = bal_wait_mmn(0.8, 10);
+    const struct bli_wait wait = bli_wait_mmn(0.8, 10);
     const struct {
-        enum bal_metric metric;
+        enum bli_metric metric;
         double exact;
     } known[] = {
-        {BAL_RESPONSE_MEAN, bal_wait_response_mean(&wait)},
-        {BAL_WAITING_MEAN, bal_wait_mean(&wait)},
-        {BAL_WAITING_PROBABILITY, wait.probability},
-        {BAL_QUEUE_TOTAL, 8 * bal_wait_response_mean(&wait)},
+        {BLI_RESPONSE_MEAN, bli_wait_response_mean(&wait)},
+        {BLI_WAITING_MEAN, bli_wait_mean(&wait)},
+        {BLI_WAITING_PROBABILITY, wait.probability},
+        {BLI_QUEUE_TOTAL, 8 * bli_wait_response_mean(&wait)},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         double mean, error2;
         describe(&r, (int)known[i].metric, &mean, &error2);
-        if (!(fabs(mean - known[i].exact) <= bal_student_quantile(1 - 5e-7, RUNS - 1) * sqrt(error2)))
+        if (!(fabs(mean - known[i].exact) <= bli_student_quantile(1 - 5e-7, RUNS - 1) * sqrt(error2)))
             fail_msg("%s is %g, exactly %g (error %g)", quantity_name((int)known[i].metric), mean,
                      known[i].exact, sqrt(error2));
     }

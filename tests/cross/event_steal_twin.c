@@ -14,11 +14,11 @@
 #include "../literal.h"
 #include "texts.h"
 
-static struct bal_model model_of(const char *servers, const char *size, double load, uint32_t slots,
+static struct bli_model model_of(const char *servers, const char *size, double load, uint32_t slots,
                                  const char *steal) {
-    struct bal_model model = {.load = load, .slots = slots};
+    struct bli_model model = {.load = load, .slots = slots};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse(size, &model.size, &err) ||
+    if (bli_servers_parse(servers, &model.servers, &err) || bli_dist_parse(size, &model.size, &err) ||
         bal_steal_parse(steal, &model.steal, &err))
         fail_msg("%s", err.text);
     return model;
@@ -26,25 +26,25 @@ static struct bal_model model_of(const char *servers, const char *size, double l
 
 /* Returns the literal world, its arrays freed. The literal world has no index and draws ties by a scan, so
  * policies that use one must not either. initial: NULL, or jobs at each server at the start. */
-static struct literal expect_same_from(const struct bal_model *model, const char *policy, uint64_t seed,
+static struct literal expect_same_from(const struct bli_model *model, const char *policy, uint64_t seed,
                                        const uint32_t *initial) {
     const struct bal_policy_spec spec = policy_of(policy);
     const bool indexed = bal_policy_flags(&spec) & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
-    const struct bal_run run = {.seed = seed,
-                                .time = 4000 / bal_model_arrival_rate(model),
+    const struct bli_run run = {.seed = seed,
+                                .time = 4000 / bli_model_arrival_rate(model),
                                 .warmup = 0,
-                                .engine = BAL_ENGINE_EVENT,
+                                .engine = BLI_ENGINE_EVENT,
                                 .reference = indexed,
                                 .initial = initial};
-    struct bal_trial trial = {.histogram = {calloc(1, sizeof *trial.histogram[BAL_OF_RESPONSE])}};
-    assert_non_null(trial.histogram[BAL_OF_RESPONSE]);
+    struct bli_trial trial = {.histogram = {calloc(1, sizeof *trial.histogram[BLI_OF_RESPONSE])}};
+    assert_non_null(trial.histogram[BLI_OF_RESPONSE]);
     struct bal_error err;
-    if (bal_simulate(model, &spec, &run, &trial, &err))
+    if (bli_simulate(model, &spec, &run, &trial, &err))
         fail_msg("%s: %s", policy, err.text);
     struct literal world = {
         .model = model, .spec = &spec, .initial = initial, .until = run.time, .seed = seed};
     size_t there = 0;
-    for (uint32_t server = 0; initial && server < bal_servers_count(&model->servers); server++)
+    for (uint32_t server = 0; initial && server < bli_servers_count(&model->servers); server++)
         there += initial[server];
     struct literal_job *jobs = literal_draw(model, seed, 0, there, run.time, &world.inputs);
     world.input = jobs;
@@ -55,12 +55,12 @@ static struct literal expect_same_from(const struct bal_model *model, const char
     literal_expect(&world, &trial, what);
     literal_free(&world);
     free(jobs);
-    free(trial.histogram[BAL_OF_RESPONSE]);
+    free(trial.histogram[BLI_OF_RESPONSE]);
     return world;
 }
 
 /* Returns how many steals there were. */
-static uint64_t expect_same(const struct bal_model *model, const char *policy, uint64_t seed) {
+static uint64_t expect_same(const struct bli_model *model, const char *policy, uint64_t seed) {
     return expect_same_from(model, policy, seed, NULL).steals;
 }
 
@@ -74,12 +74,12 @@ static void servers_that_steal(void **state) {
                                         "sqrt", "fraction(0.3)", "table(0 0 1 1 2)"};
     for (unsigned f = 0; f < sizeof steal / sizeof *steal; f++)
         for (int others = 0; others < 2; others++) {
-            struct bal_model model = model_of("8", "exp", 0.9, 1, steal[f]);
+            struct bli_model model = model_of("8", "exp", 0.9, 1, steal[f]);
             model.others = others;
             assert_true(expect_same(&model, "random", 11 + f) > 50);
         }
     for (unsigned p = 0; p < POLICIES; p++) {
-        const struct bal_model equal = model_of("6", "lognormal(4)", 0.9, 0, "half");
+        const struct bli_model equal = model_of("6", "lognormal(4)", 0.9, 0, "half");
         expect_same(&equal, policies[p], 21);
     }
 }
@@ -87,7 +87,7 @@ static void servers_that_steal(void **state) {
 static void unequal_servers_that_steal(void **state) {
     (void)state;
     for (unsigned p = 0; p < POLICIES; p++) {
-        struct bal_model model = model_of("5x1,3x2,2x0.5", "erlang(2)", 0.8, 1, "half");
+        struct bli_model model = model_of("5x1,3x2,2x0.5", "erlang(2)", 0.8, 1, "half");
         model.others = true;
         expect_same(&model, policies[p], 31);
     }
@@ -95,7 +95,7 @@ static void unequal_servers_that_steal(void **state) {
 
 static void a_single_server_has_nobody_to_ask(void **state) {
     (void)state;
-    const struct bal_model model = model_of("1", "exp", 0.7, 1, "half");
+    const struct bli_model model = model_of("1", "exp", 0.7, 1, "half");
     assert_true(expect_same(&model, "random", 41) == 0); /* it asks itself, in vain */
 }
 
@@ -103,9 +103,9 @@ static void servers_of_several_slots(void **state) {
     (void)state;
     for (unsigned p = 0; p < POLICIES; p++)
         for (uint32_t slots = 2; slots <= 8; slots += 3) {
-            const struct bal_model equal = model_of("5", "exp", 0.85, slots, "none");
+            const struct bli_model equal = model_of("5", "exp", 0.85, slots, "none");
             expect_same(&equal, policies[p], 50 + slots);
-            const struct bal_model unequal = model_of("2x1,2x3,1x0.5", "hyper(4)", 0.7, slots, "none");
+            const struct bli_model unequal = model_of("2x1,2x3,1x0.5", "hyper(4)", 0.7, slots, "none");
             expect_same(&unequal, policies[p], 60 + slots);
         }
 }
@@ -113,20 +113,20 @@ static void servers_of_several_slots(void **state) {
 static void slots_and_classes(void **state) {
     (void)state;
     static const char *const with_classes[] = {"random", "pod:d=2", "jiq", "pod-scp:d1=1,d2=2"};
-    static const enum bal_discipline disciplines[] = {BAL_DISCIPLINE_FIFO, BAL_DISCIPLINE_NONPREEMPTIVE};
+    static const enum bli_discipline disciplines[] = {BLI_DISCIPLINE_FIFO, BLI_DISCIPLINE_NONPREEMPTIVE};
     for (unsigned p = 0; p < 4; p++)
         for (unsigned d = 0; d < 2; d++) {
-            struct bal_model model = model_of("5", "exp", 0.9, 3, "none");
+            struct bli_model model = model_of("5", "exp", 0.9, 3, "none");
             model.classes = true;
             model.high = 0.3;
             model.discipline = disciplines[d];
             expect_same(&model, with_classes[p], 70);
         }
     /* pod-ssp moves low jobs out of the way of high ones: the last that waits. */
-    struct bal_model model = model_of("5", "exp", 0.95, 3, "none");
+    struct bli_model model = model_of("5", "exp", 0.95, 3, "none");
     model.classes = true;
     model.high = 0.5;
-    model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
+    model.discipline = BLI_DISCIPLINE_NONPREEMPTIVE;
     assert_true(expect_same_from(&model, "pod-ssp", 71, NULL).moves > 100);
 }
 
@@ -137,11 +137,11 @@ static void beginnings(void **state) {
     static const uint32_t initial[8] = {40, 1, 0, 2, 0, 17, 3, 1};
     for (uint32_t slots = 1; slots <= 3; slots++)
         for (unsigned p = 0; p < POLICIES; p++) {
-            const struct bal_model alone = model_of("8", "exp", 0.8, slots, "none");
+            const struct bli_model alone = model_of("8", "exp", 0.8, slots, "none");
             expect_same_from(&alone, policies[p], 90 + slots, initial);
-            const struct bal_model equal = model_of("8", "exp", 0.8, slots, "half");
+            const struct bli_model equal = model_of("8", "exp", 0.8, slots, "half");
             assert_true(expect_same_from(&equal, policies[p], 90 + slots, initial).steals > 0);
-            const struct bal_model unequal = model_of("3x1,4x2,1x0.5", "hyper(4)", 0.5, slots, "one");
+            const struct bli_model unequal = model_of("3x1,4x2,1x0.5", "hyper(4)", 0.5, slots, "one");
             assert_true(expect_same_from(&unequal, policies[p], 95 + slots, initial).steals > 0);
         }
 }
@@ -150,7 +150,7 @@ static void slots_and_stealing(void **state) {
     (void)state;
     uint64_t steals = 0;
     for (unsigned p = 0; p < POLICIES; p++) {
-        const struct bal_model model = model_of("12", "hyper(4)", 0.95, 2, "half");
+        const struct bli_model model = model_of("12", "hyper(4)", 0.95, 2, "half");
         steals += expect_same(&model, policies[p], 81);
     }
     assert_true(steals > 50);

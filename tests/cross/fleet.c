@@ -47,23 +47,23 @@ static const char *path_of(const char *name) {
 
 /* Calls take with each line of a file, ended by a 0. */
 static void read_lines(const char *name, void (*take)(const char *text)) {
-    struct bal_log_source *source;
+    struct bli_log_source *source;
     struct bal_error err = {0};
-    if (bal_log_source_open(path_of(name), NULL, &source, &err))
+    if (bli_log_source_open(path_of(name), NULL, &source, &err))
         fail_msg("%s", err.text);
     for (;;) {
-        struct bal_log_span span;
-        enum bal_log_line kind;
+        struct bli_log_span span;
+        enum bli_log_line kind;
         char text[200];
-        assert_int_equal(bal_log_source_next(source, &span, &kind, &err), BAL_OK);
-        if (kind == BAL_LOG_LINE_NONE)
+        assert_int_equal(bli_log_source_next(source, &span, &kind, &err), BAL_OK);
+        if (kind == BLI_LOG_LINE_NONE)
             break;
         assert_true(span.length < sizeof text);
         memcpy(text, span.text, span.length);
         text[span.length] = 0;
         take(text);
     }
-    bal_log_source_close(source);
+    bli_log_source_close(source);
 }
 
 static void take_line(const char *text) {
@@ -125,24 +125,24 @@ static void assert_within(const char *what, double value, double wanted, double 
 /* ---- recovery ---- */
 
 /* Reads a log as the program does. */
-static struct bal_trace *read_log(const char *path, const char *format, struct bal_recover_options options,
-                                  struct bal_recovery *recovery) {
-    struct bal_trace *logged, *recovered;
-    struct bal_log_options reading = {.format = format, .take = bal_recover_take, .seed = 1};
-    struct bal_log_summary summary;
+static struct bli_trace *read_log(const char *path, const char *format, struct bli_recover_options options,
+                                  struct bli_recovery *recovery) {
+    struct bli_trace *logged, *recovered;
+    struct bli_log_options reading = {.format = format, .take = bli_recover_take, .seed = 1};
+    struct bli_log_summary summary;
     struct bal_error err = {0};
-    assert_int_equal(bal_trace_new(NULL, &logged, &err), BAL_OK);
-    assert_int_equal(bal_log_servers_new(&reading.servers, &err), BAL_OK);
+    assert_int_equal(bli_trace_new(NULL, &logged, &err), BAL_OK);
+    assert_int_equal(bli_log_servers_new(&reading.servers, &err), BAL_OK);
     reading.take_context = logged;
-    if (bal_log_read(&path, 1, &reading, &summary, &err) || bal_trace_finish(logged, NULL, &err))
+    if (bli_log_read(&path, 1, &reading, &summary, &err) || bli_trace_finish(logged, NULL, &err))
         fail_msg("%s", err.text);
     options.step = summary.resolution;
-    if (bal_recover(logged, &options, &recovered, recovery, &err))
+    if (bli_recover(logged, &options, &recovered, recovery, &err))
         fail_msg("%s", err.text);
-    bal_log_summary_fini(&summary);
-    bal_log_servers_free(reading.servers);
+    bli_log_summary_fini(&summary);
+    bli_log_servers_free(reading.servers);
     if (recovered)
-        bal_trace_free(logged);
+        bli_trace_free(logged);
     return recovered ? recovered : logged;
 }
 
@@ -151,9 +151,9 @@ static void service_times_are_recovered(void **unused) {
     const struct values wanted = true_service();
     static const char *const logs[] = {"round-robin.log.xz", "least_conn.log.xz", "random.log.xz"};
     for (int i = 0; i < 3; i++) { /* the same requests each time */
-        struct bal_recovery recovery;
-        bal_trace_free(read_log(path_of(logs[i]), FORMAT, (struct bal_recover_options){0}, &recovery));
-        assert_int_equal(recovery.times, BAL_TIMES_IN_ORDER);
+        struct bli_recovery recovery;
+        bli_trace_free(read_log(path_of(logs[i]), FORMAT, (struct bli_recover_options){0}, &recovery));
+        assert_int_equal(recovery.times, BLI_TIMES_IN_ORDER);
         assert_int_equal(recovery.servers, SERVERS);
         assert_int_equal(recovery.slots, 1);
         assert_int_equal(recovery.slots_high, 1);
@@ -189,10 +189,10 @@ static void print_nameless(const struct line *l, FILE *out) {
 static void whole_seconds_are_enough(void **unused) {
     (void)unused;
     const struct values wanted = true_service();
-    struct bal_recovery recovery;
+    struct bli_recovery recovery;
     const char *path = write_log(print_seconds);
-    bal_trace_free(
-        read_log(path, "$msec $request_time $upstream_addr", (struct bal_recover_options){0}, &recovery));
+    bli_trace_free(
+        read_log(path, "$msec $request_time $upstream_addr", (struct bli_recover_options){0}, &recovery));
     unlink(path);
     assert_int_equal(recovery.slots, 1);
     assert_within("whole seconds, mean", recovery.service_mean, wanted.mean, 0.05);
@@ -203,11 +203,11 @@ static void whole_seconds_are_enough(void **unused) {
 static void light_part_without_names_of_servers(void **unused) {
     (void)unused;
     const struct values wanted = true_service();
-    struct bal_recovery recovery;
+    struct bli_recovery recovery;
     const char *path = write_log(print_nameless);
-    bal_trace_free(read_log(path, "$msec $request_time", (struct bal_recover_options){0}, &recovery));
+    bli_trace_free(read_log(path, "$msec $request_time", (struct bli_recover_options){0}, &recovery));
     unlink(path);
-    assert_int_equal(recovery.times, BAL_TIMES_LIGHT);
+    assert_int_equal(recovery.times, BLI_TIMES_LIGHT);
     assert_within("without names, mean", recovery.service_mean, wanted.mean, 0.25);
     assert_true(recovery.service_mean > 0.95 * wanted.mean);
 }
@@ -215,21 +215,21 @@ static void light_part_without_names_of_servers(void **unused) {
 /* ---- prediction ---- */
 
 /* When requests came, by the log, and how long they were served, by the servers. */
-static struct bal_trace *true_trace(void) {
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+static struct bli_trace *true_trace(void) {
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     for (size_t i = 0; i < lines; i++) {
-        const struct bal_trace_job job = {.time = (line[i].end - line[i].took) * MS,
+        const struct bli_trace_job job = {.time = (line[i].end - line[i].took) * MS,
                                           .size = truth[line[i].number] * 1000};
-        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+        assert_int_equal(bli_trace_add(trace, &job, NULL), BAL_OK);
     }
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
     return trace;
 }
 
-static struct bal_replay replay_of(const struct bal_trace *trace) {
-    struct bal_replay replay = {.trace = trace, .speedup = 1, .seed = 1, .replications = 20};
-    assert_int_equal(bal_servers_parse("8", &replay.model.servers, NULL), BAL_OK);
+static struct bli_replay replay_of(const struct bli_trace *trace) {
+    struct bli_replay replay = {.trace = trace, .speedup = 1, .seed = 1, .replications = 20};
+    assert_int_equal(bli_servers_parse("8", &replay.model.servers, NULL), BAL_OK);
     return replay;
 }
 
@@ -245,39 +245,39 @@ static struct values measured(const char *name) {
 /* The log of one rule foretells what another would have done, and was then measured to do. */
 static void other_rules_are_foretold(void **unused) {
     (void)unused;
-    struct bal_recovery recovery;
-    struct bal_trace *trace =
-        read_log(path_of("round-robin.log.xz"), FORMAT, (struct bal_recover_options){0}, &recovery);
+    struct bli_recovery recovery;
+    struct bli_trace *trace =
+        read_log(path_of("round-robin.log.xz"), FORMAT, (struct bli_recover_options){0}, &recovery);
     static const struct {
         const char *policy, *log;
     } rules[] = {
         {"round-robin", "round-robin.log.xz"}, {"jsq", "least_conn.log.xz"}, {"random", "random.log.xz"}};
     for (int i = 0; i < 3; i++) {
-        const struct bal_replay replay = replay_of(trace);
+        const struct bli_replay replay = replay_of(trace);
         const struct bal_policy_spec policy = policy_of(rules[i].policy);
-        const struct bal_lab_options options = {.threads = 1};
-        struct bal_case c;
-        struct bal_result result;
+        const struct bli_lab_options options = {.threads = 1};
+        struct bli_case c;
+        struct bli_result result;
         struct bal_error err = {0};
-        if (bal_replay_case(&replay, &policy, &c, &err) || bal_lab_run(&c, 1, &options, &result, &err))
+        if (bli_replay_case(&replay, &policy, &c, &err) || bli_lab_run(&c, 1, &options, &result, &err))
             fail_msg("%s", err.text);
         const struct values real = measured(rules[i].log);
         print_message("# %s foretold, %s measured\n", rules[i].policy, rules[i].log);
         /* a run of 70 s under random is one draw: its mean has a standard error of 3 %, its p99 of 4 % */
-        assert_within("mean", result.metric[BAL_RESPONSE_MEAN].mean, real.mean, 0.1);
-        assert_within("p99", result.metric[BAL_RESPONSE_P99].mean, real.p99, 0.15);
+        assert_within("mean", result.metric[BLI_RESPONSE_MEAN].mean, real.mean, 0.1);
+        assert_within("p99", result.metric[BLI_RESPONSE_P99].mean, real.p99, 0.15);
     }
     read_all(NULL); /* as it was */
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 static void sizing_is_within_one_server(void **unused) {
     (void)unused;
-    struct bal_recovery recovery;
-    struct bal_trace *traces[] = {
+    struct bli_recovery recovery;
+    struct bli_trace *traces[] = {
         true_trace(),
-        read_log(path_of("round-robin.log.xz"), FORMAT, (struct bal_recover_options){0}, &recovery),
-        read_log(path_of("round-robin.log.xz"), FORMAT, (struct bal_recover_options){.keep = true},
+        read_log(path_of("round-robin.log.xz"), FORMAT, (struct bli_recover_options){0}, &recovery),
+        read_log(path_of("round-robin.log.xz"), FORMAT, (struct bli_recover_options){.keep = true},
                  &recovery)};
     static const char *const names[] = {"round-robin", "jsq", "jiq", "random"};
     enum { POLICIES = 4, TARGETS = 2 };
@@ -288,20 +288,20 @@ static void sizing_is_within_one_server(void **unused) {
     for (int t = 0; t < TARGETS; t++) {
         uint32_t servers[3][POLICIES];
         for (int i = 0; i < 3; i++) {
-            struct bal_replay replay = replay_of(traces[i]);
+            struct bli_replay replay = replay_of(traces[i]);
             replay.replications = 5;
-            const struct bal_lab_options options = {.threads = 1};
-            struct bal_demand demand;
-            struct bal_target target;
-            struct bal_sizing sizing[POLICIES];
+            const struct bli_lab_options options = {.threads = 1};
+            struct bli_demand demand;
+            struct bli_target target;
+            struct bli_sizing sizing[POLICIES];
             struct bal_error err = {0};
             replay.target = &target;
-            if (bal_target_parse(targets[t], &target, &err) ||
-                bal_demand_of(traces[i], NULL, &demand, &err) ||
-                bal_replay_size(&replay, &demand, policies, POLICIES, &options, sizing, &err))
+            if (bli_target_parse(targets[t], &target, &err) ||
+                bli_demand_of(traces[i], NULL, &demand, &err) ||
+                bli_replay_size(&replay, &demand, policies, POLICIES, &options, sizing, &err))
                 fail_msg("%s", err.text);
             for (int p = 0; p < POLICIES; p++)
-                servers[i][p] = sizing[p].outcome == BAL_SIZED ? sizing[p].servers : 0;
+                servers[i][p] = sizing[p].outcome == BLI_SIZED ? sizing[p].servers : 0;
         }
         for (int p = 0; p < POLICIES; p++) {
             print_message(
@@ -312,7 +312,7 @@ static void sizing_is_within_one_server(void **unused) {
         }
     }
     for (int i = 0; i < 3; i++)
-        bal_trace_free(traces[i]);
+        bli_trace_free(traces[i]);
 }
 
 int main(void) {

@@ -23,17 +23,17 @@ enum { TIMES = 401, LEVELS = 60, REPLICATIONS_MAX = 256 };
 
 struct setting {
     const char *policy;
-    enum bal_rcpb_variant variant;
+    enum bli_rcpb_variant variant;
     double load;
     size_t start_levels;
     double start[4];
 };
 
 struct job {
-    struct bal_model model;
+    struct bli_model model;
     struct bal_policy_spec policy;
     const uint32_t *initial;
-    const struct bal_fluid_path *fluid;
+    const struct bli_fluid_path *fluid;
     const double *time;
     double distance[REPLICATIONS_MAX];
 };
@@ -42,12 +42,12 @@ static void run_one(void *context, size_t replication) {
     struct job *job = context;
     job->distance[replication] = NAN;
     double *fraction = malloc(TIMES * LEVELS * sizeof *fraction);
-    struct bal_path path = {.times = TIMES, .time = job->time, .levels = LEVELS, .fraction = fraction};
-    const struct bal_run run = {
+    struct bli_path path = {.times = TIMES, .time = job->time, .levels = LEVELS, .fraction = fraction};
+    const struct bli_run run = {
         .seed = 1, .replication = replication, .time = UNTIL, .initial = job->initial, .path = &path};
-    struct bal_trial trial = {0};
-    if (fraction && !bal_simulate(&job->model, &job->policy, &run, &trial, NULL))
-        job->distance[replication] = bal_path_distance(&path, job->fluid).norm;
+    struct bli_trial trial = {0};
+    if (fraction && !bli_simulate(&job->model, &job->policy, &run, &trial, NULL))
+        job->distance[replication] = bli_path_distance(&path, job->fluid).norm;
     free(fraction);
 }
 
@@ -59,27 +59,27 @@ static double mean_distance(const struct setting *setting, uint32_t servers, siz
         time[k] = UNTIL * (double)k / (TIMES - 1);
     job = (struct job){.time = time};
     job.model.load = setting->load;
-    job.model.servers = (struct bal_servers){.groups = 1, .group = {{.count = servers, .speed = 1}}};
-    assert_int_equal(bal_dist_parse("exp", &job.model.size, NULL), BAL_OK);
+    job.model.servers = (struct bli_servers){.groups = 1, .group = {{.count = servers, .speed = 1}}};
+    assert_int_equal(bli_dist_parse("exp", &job.model.size, NULL), BAL_OK);
     assert_int_equal(bal_policy_parse(setting->policy, &job.policy, NULL), BAL_OK);
-    struct bal_theory_fluid known;
-    struct bal_fluid_path fluid;
+    struct bli_theory_fluid known;
+    struct bli_fluid_path fluid;
     struct bal_error err;
-    if (bal_theory_fluid_init(&known, &job.model, &job.policy, setting->variant, &err) ||
-        bal_fluid_path_init(&fluid, &known.model, setting->start, setting->start_levels, time, TIMES, &err))
+    if (bli_theory_fluid_init(&known, &job.model, &job.policy, setting->variant, &err) ||
+        bli_fluid_path_init(&fluid, &known.model, setting->start, setting->start_levels, time, TIMES, &err))
         fail_msg("%s", err.text);
     uint32_t *initial = malloc(servers * sizeof *initial);
     assert_non_null(initial);
-    bal_lengths_of(setting->start, setting->start_levels, servers, initial);
+    bli_lengths_of(setting->start, setting->start_levels, servers, initial);
     job.initial = initial;
     job.fluid = &fluid;
-    assert_int_equal(bal_pool_run(2, replications, run_one, &job, NULL), BAL_OK);
+    assert_int_equal(bli_pool_run(2, replications, run_one, &job, NULL), BAL_OK);
     double mean = 0;
     for (size_t r = 0; r < replications; r++)
         mean += job.distance[r] / (double)replications;
     assert_true(mean > 0);
     free(initial);
-    bal_fluid_path_fini(&fluid);
+    bli_fluid_path_fini(&fluid);
     return mean;
 }
 
@@ -104,10 +104,10 @@ static double exponent(const double *servers, const double *distance, size_t cou
 static void distance_falls_like_root_n(void **state) {
     (void)state;
     static const struct setting settings[] = {
-        {"rcpb:c=2,mu=9", BAL_RCPB_CONSTRAINED, 0.9, 0, {0}},
-        {"rcpb:c=2,mu=9", BAL_RCPB_CONSTRAINED, 0.9, 3, {1, 1, 0.5}},
-        {"pod:d=2", BAL_RCPB_CONSTRAINED, 0.9, 0, {0}},
-        {"jiq", BAL_RCPB_CONSTRAINED, 0.9, 2, {1, 0.8}},
+        {"rcpb:c=2,mu=9", BLI_RCPB_CONSTRAINED, 0.9, 0, {0}},
+        {"rcpb:c=2,mu=9", BLI_RCPB_CONSTRAINED, 0.9, 3, {1, 1, 0.5}},
+        {"pod:d=2", BLI_RCPB_CONSTRAINED, 0.9, 0, {0}},
+        {"jiq", BLI_RCPB_CONSTRAINED, 0.9, 2, {1, 0.8}},
     };
     static const double servers[] = {100, 1000, 10000, 100000};
     static const size_t replications[] = {48, 24, 12, 4};

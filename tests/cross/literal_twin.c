@@ -60,7 +60,7 @@ struct measured {
 
 struct world {
     struct bal_rng rng;
-    const struct bal_model *model;
+    const struct bli_model *model;
     const struct bal_policy_spec *spec;
     unsigned servers;
     double mean_service; /* of an average server */
@@ -727,7 +727,7 @@ static void begin_service(struct world *w, struct job *job) {
 
 static void arrive(struct world *w, const struct rule *rule) {
     const unsigned to = rule->choose(w);
-    const double size = bal_dist_sample(&w->model->size, &w->rng);
+    const double size = bli_dist_sample(&w->model->size, &w->rng);
     if (to == w->servers) {
         w->m.refused += measuring(w);
         return;
@@ -825,7 +825,7 @@ static void pass(struct world *w, double until) {
 }
 
 static void live(struct world *w, const struct rule *rule) {
-    const double gap = 1 / bal_model_arrival_rate(w->model);
+    const double gap = 1 / bli_model_arrival_rate(w->model);
     double next_arrival = exponential(w, gap);
     for (;;) {
         double next = next_arrival;
@@ -876,30 +876,30 @@ static void conclude(struct world *w, double *value) {
     const double span = w->end - w->warm, probes = (double)m->probes, reports = (double)m->reports;
     const double joined = (double)m->joined, started = (double)m->started;
     qsort(m->responses, m->completed, sizeof *m->responses, by_value);
-    value[BAL_RESPONSE_MEAN] = m->response / (double)m->completed;
-    value[BAL_RESPONSE_P50] = quantile(m, 0.5);
-    value[BAL_RESPONSE_P90] = quantile(m, 0.9);
-    value[BAL_RESPONSE_P99] = quantile(m, 0.99);
-    value[BAL_WAITING_MEAN] = m->waiting / started;
-    value[BAL_WAITING_PROBABILITY] = (double)m->waited / started;
-    value[BAL_QUEUE_TOTAL] = m->total / span;
-    value[BAL_QUEUE_MEAN] = m->total / span / w->servers;
+    value[BLI_RESPONSE_MEAN] = m->response / (double)m->completed;
+    value[BLI_RESPONSE_P50] = quantile(m, 0.5);
+    value[BLI_RESPONSE_P90] = quantile(m, 0.9);
+    value[BLI_RESPONSE_P99] = quantile(m, 0.99);
+    value[BLI_WAITING_MEAN] = m->waiting / started;
+    value[BLI_WAITING_PROBABILITY] = (double)m->waited / started;
+    value[BLI_QUEUE_TOTAL] = m->total / span;
+    value[BLI_QUEUE_MEAN] = m->total / span / w->servers;
     const double offered = joined + (double)m->refused;
-    value[BAL_PROBES_PER_JOB] = probes / offered;
-    value[BAL_REPORTS_PER_JOB] = reports / offered;
-    value[BAL_MESSAGES_PER_JOB] = (2 * probes + reports) / offered;
-    value[BAL_MESSAGES_PER_TIME] = (probes + reports) / span;
-    value[BAL_SERVERS_BUSY] = m->power[0] / span / w->servers;
-    value[BAL_SERVERS_STANDBY] = m->power[1] / span / w->servers;
-    value[BAL_SERVERS_SETUP] = m->power[2] / span / w->servers;
-    value[BAL_SERVERS_OFF] = m->power[3] / span / w->servers;
-    value[BAL_REFUSED] = (double)m->refused / (double)(m->refused + m->joined);
+    value[BLI_PROBES_PER_JOB] = probes / offered;
+    value[BLI_REPORTS_PER_JOB] = reports / offered;
+    value[BLI_MESSAGES_PER_JOB] = (2 * probes + reports) / offered;
+    value[BLI_MESSAGES_PER_TIME] = (probes + reports) / span;
+    value[BLI_SERVERS_BUSY] = m->power[0] / span / w->servers;
+    value[BLI_SERVERS_STANDBY] = m->power[1] / span / w->servers;
+    value[BLI_SERVERS_SETUP] = m->power[2] / span / w->servers;
+    value[BLI_SERVERS_OFF] = m->power[3] / span / w->servers;
+    value[BLI_REFUSED] = (double)m->refused / (double)(m->refused + m->joined);
     for (int level = 1; level <= AGREE_TAIL; level++)
-        value[BAL_METRIC_COUNT + level - 1] = m->level[level] / span / w->servers;
+        value[BLI_METRIC_COUNT + level - 1] = m->level[level] / span / w->servers;
 }
 
-static void begin(struct world *w, const struct bal_model *model, const struct bal_policy_spec *spec,
-                  const struct bal_run *run, uint64_t replication) {
+static void begin(struct world *w, const struct bli_model *model, const struct bal_policy_spec *spec,
+                  const struct bli_run *run, uint64_t replication) {
     memset(w, 0, sizeof *w);
     w->model = model;
     w->spec = spec;
@@ -909,13 +909,13 @@ static void begin(struct world *w, const struct bal_model *model, const struct b
     for (unsigned g = 0; g < model->servers.groups; g++)
         for (unsigned i = 0; i < model->servers.group[g].count; i++)
             w->server[w->servers++].speed = model->servers.group[g].speed;
-    w->mean_service = model->size.mean * w->servers / bal_servers_capacity(&model->servers);
+    w->mean_service = model->size.mean * w->servers / bli_servers_capacity(&model->servers);
 }
 
 struct literal_task {
-    const struct bal_model *model;
+    const struct bli_model *model;
     const struct bal_policy_spec *spec;
-    const struct bal_run *run;
+    const struct bli_run *run;
     struct replications *into;
 };
 
@@ -924,7 +924,7 @@ static void live_once(void *context, size_t i) {
     const struct rule *rule = rule_of(task->spec->policy);
     struct world *w = malloc(sizeof *w);
     double *responses =
-        malloc((size_t)(3 * task->run->time * bal_model_arrival_rate(task->model) + 1000) * sizeof(double));
+        malloc((size_t)(3 * task->run->time * bli_model_arrival_rate(task->model) + 1000) * sizeof(double));
     if (!w || !responses)
         abort();
     begin(w, task->model, task->spec, task->run, i);
@@ -950,32 +950,32 @@ static const double alarm = 1e-6;
 static const int jobs_per_run = 3000;
 
 static bool is_percentile(int quantity) {
-    return quantity == BAL_RESPONSE_P50 || quantity == BAL_RESPONSE_P90 || quantity == BAL_RESPONSE_P99;
+    return quantity == BLI_RESPONSE_P50 || quantity == BLI_RESPONSE_P90 || quantity == BLI_RESPONSE_P99;
 }
 
 static bool engine_agrees(const struct literal_task *task, const struct replications *literal,
-                          enum bal_engine engine, const char *servers) {
+                          enum bli_engine engine, const char *servers) {
     struct bal_error err;
-    enum bal_engine chosen;
-    if (bal_simulate_check(task->model, task->spec, engine, &chosen, &err)) {
-        assert_int_equal(engine, BAL_ENGINE_MARKOV); /* the event engine can do everything */
-        assert_true(!bal_dist_is_exponential(&task->model->size) ||
+    enum bli_engine chosen;
+    if (bli_simulate_check(task->model, task->spec, engine, &chosen, &err)) {
+        assert_int_equal(engine, BLI_ENGINE_MARKOV); /* the event engine can do everything */
+        assert_true(!bli_dist_is_exponential(&task->model->size) ||
                     task->spec->policy->flags & BAL_NEEDS_WORK);
         return true;
     }
-    struct bal_run run = *task->run;
+    struct bli_run run = *task->run;
     run.engine = engine;
     run.seed += 1 + engine;
     struct replications r = replicate(task->model, task->spec, &run, RUNS);
     char what[400], name[100], size[100];
     bal_policy_print(task->spec, name, sizeof name);
-    bal_dist_print(&task->model->size, size, sizeof size);
+    bli_dist_print(&task->model->size, size, sizeof size);
     snprintf(what, sizeof what, "%s, %s servers, %s: literal and %s", name, servers, size,
-             bal_engine_text(engine));
+             bli_engine_text(engine));
     bool good = true;
     for (int quantity = 0; quantity < QUANTITIES; quantity++)
         if (!isnan(literal->value[0][quantity])) {
-            const bool power = quantity >= BAL_SERVERS_BUSY && quantity <= BAL_SERVERS_OFF;
+            const bool power = quantity >= BLI_SERVERS_BUSY && quantity <= BLI_SERVERS_OFF;
             if (power && isnan(r.value[0][quantity])) /* measured only where servers switch */
                 continue;
             good &= agrees(literal, &r, quantity, alarm, is_percentile(quantity) ? 1. / 128 : 0, what);
@@ -985,22 +985,22 @@ static bool engine_agrees(const struct literal_task *task, const struct replicat
 }
 
 static bool compare(const char *policy, const char *servers, const char *size, double load) {
-    struct bal_model model = {.load = load};
+    struct bli_model model = {.load = load};
     struct bal_policy_spec spec;
     struct bal_error err;
-    if (bal_policy_parse(policy, &spec, &err) || bal_servers_parse(servers, &model.servers, &err) ||
-        bal_dist_parse(size, &model.size, &err))
+    if (bal_policy_parse(policy, &spec, &err) || bli_servers_parse(servers, &model.servers, &err) ||
+        bli_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
-    const struct bal_policy_context setting = {bal_servers_count(&model.servers), load};
+    const struct bal_policy_context setting = {bli_servers_count(&model.servers), load};
     if (bal_policy_check(&spec, &setting, NULL, &err)) /* d different servers of fewer than d, and the like */
         return true;
-    const struct bal_run run = {
-        .seed = 301, .time = jobs_per_run / bal_model_arrival_rate(&model), .warmup = 0.2};
+    const struct bli_run run = {
+        .seed = 301, .time = jobs_per_run / bli_model_arrival_rate(&model), .warmup = 0.2};
     struct replications literal = replications_new(RUNS);
     struct literal_task task = {&model, &spec, &run, &literal};
-    assert_int_equal(bal_pool_run(2, RUNS, live_once, &task, NULL), BAL_OK);
-    bool good = engine_agrees(&task, &literal, BAL_ENGINE_MARKOV, servers);
-    good &= engine_agrees(&task, &literal, BAL_ENGINE_EVENT, servers);
+    assert_int_equal(bli_pool_run(2, RUNS, live_once, &task, NULL), BAL_OK);
+    bool good = engine_agrees(&task, &literal, BLI_ENGINE_MARKOV, servers);
+    good &= engine_agrees(&task, &literal, BLI_ENGINE_EVENT, servers);
     replications_free(&literal);
     return good;
 }

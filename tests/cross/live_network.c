@@ -31,8 +31,8 @@ static void live_once(void *context, size_t i) {
     const struct live_fleet_measured m = live_fleet_measure(&setting);
     for (int quantity = 0; quantity < QUANTITIES; quantity++)
         task->into->value[i][quantity] = NAN;
-    task->into->value[i][BAL_RESPONSE_MEAN] = m.mean_ns / setting.service_ns;
-    task->into->value[i][BAL_REPORTS_PER_JOB] = m.datagrams;
+    task->into->value[i][BLI_RESPONSE_MEAN] = m.mean_ns / setting.service_ns;
+    task->into->value[i][BLI_REPORTS_PER_JOB] = m.datagrams;
 }
 
 struct size {
@@ -58,27 +58,27 @@ static struct replications run_live(struct size fleet, double load, const char *
                                .policy = policy,
                                .requests = REQUESTS},
                               &r};
-    assert_int_equal(bal_pool_run(2, RUNS, live_once, &task, NULL), BAL_OK);
+    assert_int_equal(bli_pool_run(2, RUNS, live_once, &task, NULL), BAL_OK);
     return r;
 }
 
 static struct replications run_lab(struct size fleet, double load, const char *policy) {
-    struct bal_model model = {.load = load};
+    struct bli_model model = {.load = load};
     struct bal_policy_spec spec;
-    model.servers = (struct bal_servers){.groups = 1, .group = {{.count = fleet.servers, .speed = 1}}};
+    model.servers = (struct bli_servers){.groups = 1, .group = {{.count = fleet.servers, .speed = 1}}};
     model.slots = fleet.slots;
-    assert_int_equal(bal_dist_parse("exp", &model.size, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse(fleet.delay < 0 ? "exp" : "det", &model.network.delay, NULL), BAL_OK);
-    bal_dist_scale(&model.network.delay, delay_of(fleet));
+    assert_int_equal(bli_dist_parse("exp", &model.size, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse(fleet.delay < 0 ? "exp" : "det", &model.network.delay, NULL), BAL_OK);
+    bli_dist_scale(&model.network.delay, delay_of(fleet));
     model.network.loss = fleet.loss;
     model.network.dispatchers.count = fleet.dispatchers;
     model.network.heartbeat = 20;
     model.network.timeout = 2;
     assert_int_equal(bal_policy_parse(policy, &spec, NULL), BAL_OK);
-    const struct bal_run run = {.seed = 1,
-                                .time = 1.1 * REQUESTS / bal_model_arrival_rate(&model),
+    const struct bli_run run = {.seed = 1,
+                                .time = 1.1 * REQUESTS / bli_model_arrival_rate(&model),
                                 .warmup = 1 / 11.0,
-                                .engine = BAL_ENGINE_NETWORK};
+                                .engine = BLI_ENGINE_NETWORK};
     return replicate(&model, &spec, &run, RUNS);
 }
 
@@ -94,14 +94,14 @@ static bool agree(struct size fleet, double load, const char *policy) {
              "%s, %u servers of %u slots, %u dispatchers, load %g, delay %g, loss %g: live and lab", policy,
              fleet.servers, fleet.slots, fleet.dispatchers, load, fleet.delay, fleet.loss);
     double live_mean, lab_mean, error, live_time, lab_time;
-    describe(&live, BAL_REPORTS_PER_JOB, &live_mean, &error);
-    describe(&lab, BAL_REPORTS_PER_JOB, &lab_mean, &error);
-    describe(&live, BAL_RESPONSE_MEAN, &live_time, &error);
-    describe(&lab, BAL_RESPONSE_MEAN, &lab_time, &error);
+    describe(&live, BLI_REPORTS_PER_JOB, &live_mean, &error);
+    describe(&lab, BLI_REPORTS_PER_JOB, &lab_mean, &error);
+    describe(&live, BLI_RESPONSE_MEAN, &live_time, &error);
+    describe(&lab, BLI_RESPONSE_MEAN, &lab_time, &error);
     print_message("# %s: %.3f and %.3f messages, %.3f and %.3f services\n", what, live_mean, lab_mean,
                   live_time, lab_time);
-    bool good = agrees(&live, &lab, BAL_RESPONSE_MEAN, alarm, slack, what);
-    good &= agrees(&live, &lab, BAL_REPORTS_PER_JOB, alarm, slack, what);
+    bool good = agrees(&live, &lab, BLI_RESPONSE_MEAN, alarm, slack, what);
+    good &= agrees(&live, &lab, BLI_REPORTS_PER_JOB, alarm, slack, what);
     replications_free(&live);
     replications_free(&lab);
     return good;
@@ -158,7 +158,7 @@ static void so_do_others_where_messages_are_late_or_lost(void **state) {
 static double messages_of(uint32_t servers, uint32_t dispatchers, const char *policy) {
     struct replications lab = run_lab((struct size){servers, 1, dispatchers}, 0.3, policy);
     double mean, error;
-    describe(&lab, BAL_REPORTS_PER_JOB, &mean, &error);
+    describe(&lab, BLI_REPORTS_PER_JOB, &mean, &error);
     replications_free(&lab);
     return mean;
 }

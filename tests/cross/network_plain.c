@@ -18,19 +18,19 @@
 
 enum { FIFO, CLASSES, PATIENT, SLOTS, STEALING, CURVE, BUFFER, MANY, MANY_WAIT, SHAPES };
 
-static struct bal_model model_of(const char *servers, const char *size, int shape) {
-    struct bal_model model = {.load = 0.8};
+static struct bli_model model_of(const char *servers, const char *size, int shape) {
+    struct bli_model model = {.load = 0.8};
     struct bal_error err = {0};
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse(size, &model.size, &err) ||
-        (shape == CURVE && bal_curve_parse("sine(0.5,20)", &model.curve, &err)) ||
+    if (bli_servers_parse(servers, &model.servers, &err) || bli_dist_parse(size, &model.size, &err) ||
+        (shape == CURVE && bli_curve_parse("sine(0.5,20)", &model.curve, &err)) ||
         (shape == STEALING && bal_steal_parse("half", &model.steal, &err)))
         fail_msg("%s", err.text);
     model.classes = shape == CLASSES || shape == PATIENT;
     model.high = model.classes ? 0.3 : 0;
-    if ((shape == MANY || shape == MANY_WAIT) && bal_model_parse_classes("0.2,0.1,0.3,0.4", &model, &err))
+    if ((shape == MANY || shape == MANY_WAIT) && bli_model_parse_classes("0.2,0.1,0.3,0.4", &model, &err))
         fail_msg("%s", err.text);
     if (shape == PATIENT || shape == MANY_WAIT)
-        model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
+        model.discipline = BLI_DISCIPLINE_NONPREEMPTIVE;
     if (shape == SLOTS)
         model.slots = 3;
     if (shape == BUFFER)
@@ -38,11 +38,11 @@ static struct bal_model model_of(const char *servers, const char *size, int shap
     return model;
 }
 
-static struct bal_trial simulate(const struct bal_model *model, const struct bal_policy_spec *spec,
-                                 enum bal_engine engine, uint64_t replication) {
-    const struct bal_run run = {.seed = 77,
+static struct bli_trial simulate(const struct bli_model *model, const struct bal_policy_spec *spec,
+                                 enum bli_engine engine, uint64_t replication) {
+    const struct bli_run run = {.seed = 77,
                                 .replication = replication,
-                                .time = 4000 / bal_model_arrival_rate(model),
+                                .time = 4000 / bli_model_arrival_rate(model),
                                 .warmup = NAN,
                                 .engine = engine};
     return trial_of(model, spec, &run);
@@ -57,13 +57,13 @@ static void one_dispatcher_without_delay_is_the_event_engine(void **state) {
         for (int shape = 0; shape < SHAPES; shape++)
             for (int f = 0; f < 3; f++) {
                 const struct bal_policy_spec spec = policy_of(bal_policy_table[i]->name);
-                const struct bal_model model = model_of(fleets[f], sizes[shape % 2], shape);
-                enum bal_engine chosen;
-                if (bal_simulate_check(&model, &spec, BAL_ENGINE_EVENT, &chosen, NULL) ||
-                    bal_simulate_check(&model, &spec, BAL_ENGINE_NETWORK, &chosen, NULL))
+                const struct bli_model model = model_of(fleets[f], sizes[shape % 2], shape);
+                enum bli_engine chosen;
+                if (bli_simulate_check(&model, &spec, BLI_ENGINE_EVENT, &chosen, NULL) ||
+                    bli_simulate_check(&model, &spec, BLI_ENGINE_NETWORK, &chosen, NULL))
                     continue;
-                const struct bal_trial event = simulate(&model, &spec, BAL_ENGINE_EVENT, i);
-                const struct bal_trial network = simulate(&model, &spec, BAL_ENGINE_NETWORK, i);
+                const struct bli_trial event = simulate(&model, &spec, BLI_ENGINE_EVENT, i);
+                const struct bli_trial network = simulate(&model, &spec, BLI_ENGINE_NETWORK, i);
                 assert_same_trial(&event, &network, spec.policy->name);
                 compared++;
             }
@@ -72,20 +72,20 @@ static void one_dispatcher_without_delay_is_the_event_engine(void **state) {
 
 /* ---- the worst of networks ---- */
 
-static struct bal_model stormy_of(int shape, double delay) {
-    struct bal_model model = model_of("6x1,4x2", "exp", shape);
+static struct bli_model stormy_of(int shape, double delay) {
+    struct bli_model model = model_of("6x1,4x2", "exp", shape);
     struct bal_error err = {0};
-    struct bal_network *network = &model.network;
+    struct bli_network *network = &model.network;
     model.load = 0.6;
-    if (bal_dispatchers_parse("0.5,0.3,0.2", &network->dispatchers, &err) ||
-        (delay > 0 && bal_dist_parse("exp", &network->delay, &err)) ||
-        bal_churn_parse(shape % 2 ? "50,5" : "50,5,lose", &network->churn, &err) ||
-        bal_fail_fast_parse("0.1,0.1", &network->fail_fast, &err) ||
-        bal_network_events_parse("restart-dispatchers@100+60 cut:0.3,0.4@150+20 loss:0.5@200+30",
+    if (bli_dispatchers_parse("0.5,0.3,0.2", &network->dispatchers, &err) ||
+        (delay > 0 && bli_dist_parse("exp", &network->delay, &err)) ||
+        bli_churn_parse(shape % 2 ? "50,5" : "50,5,lose", &network->churn, &err) ||
+        bli_fail_fast_parse("0.1,0.1", &network->fail_fast, &err) ||
+        bli_network_events_parse("restart-dispatchers@100+60 cut:0.3,0.4@150+20 loss:0.5@200+30",
                                  &network->events, &err))
         fail_msg("%s", err.text);
     if (delay > 0)
-        bal_dist_scale(&network->delay, delay);
+        bli_dist_scale(&network->delay, delay);
     network->loss = 0.2;
     network->heartbeat = 2;
     network->ejection = shape % 3 == 0;
@@ -100,17 +100,17 @@ static void storms_lose_no_job(void **state) {
         for (int shape = 0; shape < SHAPES; shape++)
             for (int late = 0; late < 2; late++) {
                 const struct bal_policy_spec spec = policy_of(bal_policy_table[i]->name);
-                const struct bal_model model = stormy_of(shape, late ? 0.2 : 0);
-                enum bal_engine chosen;
-                if (bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &chosen, NULL))
+                const struct bli_model model = stormy_of(shape, late ? 0.2 : 0);
+                enum bli_engine chosen;
+                if (bli_simulate_check(&model, &spec, BLI_ENGINE_AUTO, &chosen, NULL))
                     continue;
-                assert_int_equal(chosen, BAL_ENGINE_NETWORK);
-                const struct bal_trial trial = simulate(&model, &spec, BAL_ENGINE_AUTO, i);
+                assert_int_equal(chosen, BLI_ENGINE_NETWORK);
+                const struct bli_trial trial = simulate(&model, &spec, BLI_ENGINE_AUTO, i);
                 const double *metric = trial.metric;
-                assert_true(trial.jobs > 0 && metric[BAL_RESPONSE_MEAN] > 0);
-                assert_true(metric[BAL_FAILED] > 0 && metric[BAL_FAILED] < 1);
-                assert_true(metric[BAL_REFUSED] >= 0 && metric[BAL_LOST] >= 0);
-                assert_true(metric[BAL_WAITING_MEAN] <= metric[BAL_RESPONSE_MEAN]);
+                assert_true(trial.jobs > 0 && metric[BLI_RESPONSE_MEAN] > 0);
+                assert_true(metric[BLI_FAILED] > 0 && metric[BLI_FAILED] < 1);
+                assert_true(metric[BLI_REFUSED] >= 0 && metric[BLI_LOST] >= 0);
+                assert_true(metric[BLI_WAITING_MEAN] <= metric[BLI_RESPONSE_MEAN]);
             }
 }
 
@@ -123,16 +123,16 @@ static void delays_add_up(void **state) {
         double ways;
     } cases[] = {{"random", 2}, {"least-conn", 2}, {"jiq", 2}, {"pod:d=2", 4}, {"jsq", 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bal_model model = model_of("1000", "det", FIFO);
+        struct bli_model model = model_of("1000", "det", FIFO);
         model.load = 0.0001;
-        assert_int_equal(bal_dist_parse("det(0.25)", &model.network.delay, NULL), BAL_OK);
+        assert_int_equal(bli_dist_parse("det(0.25)", &model.network.delay, NULL), BAL_OK);
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
-        const struct bal_run run = {.seed = 3, .time = 2000, .warmup = 0};
-        struct bal_trial trial = {0};
-        assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
+        const struct bli_run run = {.seed = 3, .time = 2000, .warmup = 0};
+        struct bli_trial trial = {0};
+        assert_int_equal(bli_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
         const double expected = 1 + 0.25 * cases[i].ways;
-        if (fabs(trial.metric[BAL_RESPONSE_P50] - expected) > 0.01 * expected)
-            fail_msg("%s: %g, not %g", cases[i].policy, trial.metric[BAL_RESPONSE_P50], expected);
+        if (fabs(trial.metric[BLI_RESPONSE_P50] - expected) > 0.01 * expected)
+            fail_msg("%s: %g, not %g", cases[i].policy, trial.metric[BLI_RESPONSE_P50], expected);
     }
 }
 
@@ -142,13 +142,13 @@ static void ejection_keeps_the_sinkhole_out(void **state) {
     (void)state;
     static const char *const policies[] = {"jiq", "least-conn", "pod:d=2", "jsq", "pi", "rcpb"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
-        struct bal_model model = model_of("10", "exp", FIFO);
+        struct bli_model model = model_of("10", "exp", FIFO);
         model.load = 0.6;
-        model.network.fail_fast = (struct bal_fail_fast){0.1, 0.05};
+        model.network.fail_fast = (struct bli_fail_fast){0.1, 0.05};
         const struct bal_policy_spec spec = policy_of(policies[i]);
-        const double open = simulate(&model, &spec, BAL_ENGINE_AUTO, 0).metric[BAL_FAILED];
+        const double open = simulate(&model, &spec, BLI_ENGINE_AUTO, 0).metric[BLI_FAILED];
         model.network.ejection = true;
-        const double shunned = simulate(&model, &spec, BAL_ENGINE_AUTO, 0).metric[BAL_FAILED];
+        const double shunned = simulate(&model, &spec, BLI_ENGINE_AUTO, 0).metric[BLI_FAILED];
         if (!(open > 0.1 && shunned < 0.01))
             fail_msg("%s: %g failed without and %g with ejection", policies[i], open, shunned);
     }
@@ -158,32 +158,32 @@ static void ejection_keeps_the_sinkhole_out(void **state) {
  * they come with responses. */
 static void heartbeats_mend_losses(void **state) {
     (void)state;
-    struct bal_model model = model_of("10", "exp", FIFO);
+    struct bli_model model = model_of("10", "exp", FIFO);
     const struct bal_policy_spec spec = policy_of("pi");
-    const struct bal_trial alone = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
+    const struct bli_trial alone = simulate(&model, &spec, BLI_ENGINE_AUTO, 0);
     model.network.loss = 0.1;
-    const struct bal_trial one = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
+    const struct bli_trial one = simulate(&model, &spec, BLI_ENGINE_AUTO, 0);
     model.network.dispatchers.count = 2;
-    const struct bal_trial lossy = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
+    const struct bli_trial lossy = simulate(&model, &spec, BLI_ENGINE_AUTO, 0);
     model.network.heartbeat = 1;
-    const struct bal_trial beaten = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
-    assert_true(one.metric[BAL_RESPONSE_MEAN] < 1.2 * alone.metric[BAL_RESPONSE_MEAN]);
-    assert_true(lossy.metric[BAL_RESPONSE_MEAN] > 10 * beaten.metric[BAL_RESPONSE_MEAN]);
+    const struct bli_trial beaten = simulate(&model, &spec, BLI_ENGINE_AUTO, 0);
+    assert_true(one.metric[BLI_RESPONSE_MEAN] < 1.2 * alone.metric[BLI_RESPONSE_MEAN]);
+    assert_true(lossy.metric[BLI_RESPONSE_MEAN] > 10 * beaten.metric[BLI_RESPONSE_MEAN]);
 }
 
 /* Jobs that wait for an idle server at their dispatcher wait as in one queue, as long as hungry dispatchers
  * are told first. */
 static void holding_is_one_queue(void **state) {
     (void)state;
-    struct bal_model model = model_of("16", "exp", FIFO);
+    struct bli_model model = model_of("16", "exp", FIFO);
     model.load = 0.9;
     model.network.dispatchers.count = 4;
     struct bal_policy_spec spec = policy_of("jiq:else=hold");
-    const struct bal_run run = {.seed = 5, .time = 20000, .warmup = NAN};
-    struct bal_trial trial = {0};
-    assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
+    const struct bli_run run = {.seed = 5, .time = 20000, .warmup = NAN};
+    struct bli_trial trial = {0};
+    assert_int_equal(bli_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
     /* M/M/16 has 1.3696; the standard error of such a run is 0.02. */
-    assert_true(fabs(trial.metric[BAL_RESPONSE_MEAN] - 1.3696) < 0.1);
+    assert_true(fabs(trial.metric[BLI_RESPONSE_MEAN] - 1.3696) < 0.1);
 }
 
 /* A job that has failed at the only server there is, is not held for ever, nor does it keep others waiting.
@@ -192,46 +192,46 @@ static void holding_outlives_failures(void **state) {
     (void)state;
     static const char *const fleets[] = {"1", "2"};
     for (int i = 0; i < 2; i++) {
-        struct bal_model model = model_of(fleets[i], "exp", FIFO);
+        struct bli_model model = model_of(fleets[i], "exp", FIFO);
         model.load = 0.5;
-        model.network.churn = (struct bal_churn){.up = 20, .down = 2};
+        model.network.churn = (struct bli_churn){.up = 20, .down = 2};
         const struct bal_policy_spec spec = policy_of("jiq:else=hold");
-        const struct bal_trial trial = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
-        assert_true(trial.metric[BAL_QUEUE_TOTAL] < 10);
-        assert_true(trial.metric[BAL_FAILED] < 0.15);
+        const struct bli_trial trial = simulate(&model, &spec, BLI_ENGINE_AUTO, 0);
+        assert_true(trial.metric[BLI_QUEUE_TOTAL] < 10);
+        assert_true(trial.metric[BLI_FAILED] < 0.15);
     }
 }
 
 /* That a dispatcher has begun or ceased to hold jobs may be lost like anything else: it is said again. */
 static void hunger_is_repeated(void **state) {
     (void)state;
-    struct bal_model model = model_of("10", "exp", FIFO);
+    struct bli_model model = model_of("10", "exp", FIFO);
     model.load = 0.9;
     model.network.dispatchers.count = 4;
     model.network.loss = 0.02;
     model.network.heartbeat = 5;
     const struct bal_policy_spec spec = policy_of("jiq:else=hold");
-    const struct bal_run run = {.seed = 5, .time = 10000, .warmup = NAN};
-    struct bal_trial trial = {0};
-    assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
-    assert_true(trial.metric[BAL_RESPONSE_MEAN] < 4); /* M/M/10 has 1.67; without it more than 100 */
+    const struct bli_run run = {.seed = 5, .time = 10000, .warmup = NAN};
+    struct bli_trial trial = {0};
+    assert_int_equal(bli_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
+    assert_true(trial.metric[BLI_RESPONSE_MEAN] < 4); /* M/M/10 has 1.67; without it more than 100 */
 }
 
 /* An idle server is idle to one dispatcher: heartbeats do not spread its token, so that where nothing gets
  * lost they change nothing. */
 static void heartbeats_do_not_multiply_tokens(void **state) {
     (void)state;
-    struct bal_model model = model_of("10", "exp", FIFO);
+    struct bli_model model = model_of("10", "exp", FIFO);
     model.load = 0.9;
     model.network.dispatchers.count = 4;
     const struct bal_policy_spec spec = policy_of("jiq:else=hold");
     double mean[2];
     for (int beats = 0; beats < 2; beats++) {
         model.network.heartbeat = beats;
-        const struct bal_run run = {.seed = 6, .time = 4000, .warmup = NAN};
-        struct bal_trial trial = {0};
-        assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
-        mean[beats] = trial.metric[BAL_RESPONSE_MEAN];
+        const struct bli_run run = {.seed = 6, .time = 4000, .warmup = NAN};
+        struct bli_trial trial = {0};
+        assert_int_equal(bli_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
+        mean[beats] = trial.metric[BLI_RESPONSE_MEAN];
     }
     assert_true(fabs(mean[1] / mean[0] - 1) < 0.01); /* the same arrivals; with copies of tokens 1.1 */
 }
@@ -240,14 +240,14 @@ static void heartbeats_do_not_multiply_tokens(void **state) {
  * and its answer is right. Here that server never answers. */
 static void a_job_forgets_the_sinkhole(void **state) {
     (void)state;
-    struct bal_model model = model_of("2", "exp", FIFO);
+    struct bli_model model = model_of("2", "exp", FIFO);
     model.load = 0.2;
-    model.network.fail_fast = (struct bal_fail_fast){0.5, 1e9};
-    model.network.churn = (struct bal_churn){.up = 20, .down = 2};
+    model.network.fail_fast = (struct bli_fail_fast){0.5, 1e9};
+    model.network.churn = (struct bli_churn){.up = 20, .down = 2};
     const struct bal_policy_spec spec = policy_of("random");
-    const struct bal_trial trial = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
-    assert_true(trial.metric[BAL_RESPONSE_MEAN] < 20);
-    assert_true(trial.metric[BAL_FAILED] < 0.3); /* without it 0.9 */
+    const struct bli_trial trial = simulate(&model, &spec, BLI_ENGINE_AUTO, 0);
+    assert_true(trial.metric[BLI_RESPONSE_MEAN] < 20);
+    assert_true(trial.metric[BLI_FAILED] < 0.3); /* without it 0.9 */
 }
 
 int main(void) {

@@ -1145,18 +1145,18 @@ static void conclude(const struct world *w, double *value) {
         value[quantity] = NAN;
     const double span = w->end - w->warm, probes = (double)m->probes, reports = (double)m->reports;
     const double arrived = (double)m->arrived;
-    value[BAL_RESPONSE_MEAN] = m->response / (double)m->responses;
-    value[BAL_WAITING_MEAN] = m->waiting / (double)m->begun;
-    value[BAL_WAITING_PROBABILITY] = (double)m->waited / (double)m->begun;
-    value[BAL_QUEUE_TOTAL] = m->total / span;
-    value[BAL_PROBES_PER_JOB] = probes / arrived;
-    value[BAL_REPORTS_PER_JOB] = reports / arrived;
-    value[BAL_MESSAGES_PER_JOB] = (2 * probes + reports) / arrived;
-    value[BAL_MESSAGES_PER_TIME] = (probes + reports) / span;
-    value[BAL_REFUSED] = (double)m->refused / arrived;
-    value[BAL_FAILED] = (double)m->failed / arrived;
+    value[BLI_RESPONSE_MEAN] = m->response / (double)m->responses;
+    value[BLI_WAITING_MEAN] = m->waiting / (double)m->begun;
+    value[BLI_WAITING_PROBABILITY] = (double)m->waited / (double)m->begun;
+    value[BLI_QUEUE_TOTAL] = m->total / span;
+    value[BLI_PROBES_PER_JOB] = probes / arrived;
+    value[BLI_REPORTS_PER_JOB] = reports / arrived;
+    value[BLI_MESSAGES_PER_JOB] = (2 * probes + reports) / arrived;
+    value[BLI_MESSAGES_PER_TIME] = (probes + reports) / span;
+    value[BLI_REFUSED] = (double)m->refused / arrived;
+    value[BLI_FAILED] = (double)m->failed / arrived;
     for (int level = 1; level <= AGREE_TAIL; level++)
-        value[BAL_METRIC_COUNT + level - 1] = m->level[level] / span / SERVERS;
+        value[BLI_METRIC_COUNT + level - 1] = m->level[level] / span / SERVERS;
 }
 
 /* ---- the comparison ---- */
@@ -1164,7 +1164,7 @@ static void conclude(const struct world *w, double *value) {
 struct twin_task {
     const struct setting *setting;
     enum policy policy;
-    const struct bal_run *run;
+    const struct bli_run *run;
     struct replications *into;
 };
 
@@ -1204,20 +1204,20 @@ static void live_once(void *context, size_t i) {
     free(w);
 }
 
-static void add_event(struct bal_network_events *events, struct bal_network_event event) {
+static void add_event(struct bli_network_events *events, struct bli_network_event event) {
     events->event[events->count++] = event;
 }
 
-static void set_events(const struct setting *setting, struct bal_network_events *events) {
+static void set_events(const struct setting *setting, struct bli_network_events *events) {
     const double servers = SERVERS, dispatchers = setting->dispatchers;
     if (setting->events.restarts)
-        add_event(events, (struct bal_network_event){.kind = BAL_EVENT_RESTART_DISPATCHERS,
+        add_event(events, (struct bli_network_event){.kind = BLI_EVENT_RESTART_DISPATCHERS,
                                                      .at = setting->events.restart_at,
                                                      .length = setting->events.restart_for,
                                                      .share = setting->events.restarts / dispatchers,
                                                      .dispatchers = 1});
     if (setting->events.reloads)
-        add_event(events, (struct bal_network_event){.kind = BAL_EVENT_RESTART_SERVERS,
+        add_event(events, (struct bli_network_event){.kind = BLI_EVENT_RESTART_SERVERS,
                                                      .at = setting->events.reload_at,
                                                      .length = setting->events.reload_for,
                                                      .share = setting->events.reloads / servers,
@@ -1225,33 +1225,33 @@ static void set_events(const struct setting *setting, struct bal_network_events 
                                                      .down = setting->events.reload_down});
     if (setting->events.cut_for > 0)
         add_event(events,
-                  (struct bal_network_event){.kind = BAL_EVENT_CUT,
+                  (struct bli_network_event){.kind = BLI_EVENT_CUT,
                                              .at = setting->events.cut_at,
                                              .length = setting->events.cut_for,
                                              .share = setting->events.cut_servers / servers,
                                              .dispatchers = setting->events.cut_dispatchers / dispatchers});
     if (setting->events.storm > 0)
-        add_event(events, (struct bal_network_event){.kind = BAL_EVENT_LOSS,
+        add_event(events, (struct bli_network_event){.kind = BLI_EVENT_LOSS,
                                                      .at = setting->events.storm_at,
                                                      .length = setting->events.storm_for,
                                                      .share = setting->events.storm,
                                                      .dispatchers = 1});
 }
 
-static struct bal_model model_of(const struct setting *setting) {
-    struct bal_model model = {.load = setting->load};
-    model.servers = (struct bal_servers){.groups = 1, .group = {{.count = SERVERS, .speed = 1}}};
+static struct bli_model model_of(const struct setting *setting) {
+    struct bli_model model = {.load = setting->load};
+    model.servers = (struct bli_servers){.groups = 1, .group = {{.count = SERVERS, .speed = 1}}};
     char delay[40];
     snprintf(delay, sizeof delay, "%s(%g)", setting->delay == EXPONENTIAL ? "exp" : "det",
              setting->mean_delay);
-    assert_int_equal(bal_dist_parse("exp", &model.size, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse("exp", &model.size, NULL), BAL_OK);
     if (setting->delay != AT_ONCE)
-        assert_int_equal(bal_dist_parse(delay, &model.network.delay, NULL), BAL_OK);
+        assert_int_equal(bli_dist_parse(delay, &model.network.delay, NULL), BAL_OK);
     model.network.dispatchers.count = setting->dispatchers;
     model.network.loss = setting->loss;
     model.network.heartbeat = setting->heartbeat;
     model.network.timeout = setting->timeout;
-    model.network.churn = (struct bal_churn){.up = setting->up, .down = setting->down};
+    model.network.churn = (struct bli_churn){.up = setting->up, .down = setting->down};
     set_events(setting, &model.network.events);
     return model;
 }
@@ -1262,18 +1262,18 @@ enum { RUNS = 40 };
 static const double alarm = 4e-8;
 
 static bool agrees_with_engine(const struct setting *setting, enum policy policy) {
-    const struct bal_model model = model_of(setting);
+    const struct bli_model model = model_of(setting);
     struct bal_policy_spec spec;
     struct bal_error err;
     if (bal_policy_parse(policy_text[policy], &spec, &err))
         fail_msg("%s", err.text);
-    struct bal_run run = {.seed = 17 + policy,
-                          .time = (setting->jobs > 0 ? setting->jobs : 1000) / bal_model_arrival_rate(&model),
+    struct bli_run run = {.seed = 17 + policy,
+                          .time = (setting->jobs > 0 ? setting->jobs : 1000) / bli_model_arrival_rate(&model),
                           .warmup = 0.2,
-                          .engine = BAL_ENGINE_NETWORK};
+                          .engine = BLI_ENGINE_NETWORK};
     struct replications twin = replications_new(RUNS);
     struct twin_task task = {setting, policy, &run, &twin};
-    assert_int_equal(bal_pool_run(2, RUNS, live_once, &task, NULL), BAL_OK);
+    assert_int_equal(bli_pool_run(2, RUNS, live_once, &task, NULL), BAL_OK);
     run.seed += 100;
     struct replications engine = replicate(&model, &spec, &run, RUNS);
     char what[200];

@@ -21,15 +21,15 @@
 #include "texts.h"
 #include "trials.h"
 
-static struct bal_model model_of(const char *servers, const char *size, double load, bool classes) {
-    struct bal_model model = {.load = load, .classes = classes, .high = classes ? 0.4 : 0};
+static struct bli_model model_of(const char *servers, const char *size, double load, bool classes) {
+    struct bli_model model = {.load = load, .classes = classes, .high = classes ? 0.4 : 0};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse(size, &model.size, &err))
+    if (bli_servers_parse(servers, &model.servers, &err) || bli_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }
 
-static void assert_same(const struct bal_trial *a, const struct bal_trial *b, const char *what) {
+static void assert_same(const struct bli_trial *a, const struct bli_trial *b, const char *what) {
     assert_same_trial(a, b, what);
     assert_true(a->events == b->events && a->engine == b->engine);
 }
@@ -43,25 +43,25 @@ static bool has_index(const struct bal_policy_spec *spec) {
 static void same_trajectory_without_an_index(void **state) {
     (void)state;
     static const char *const fleets[] = {"1", "10", "5x1,3x2,2x0.5"};
-    static const enum bal_engine engines[] = {BAL_ENGINE_MARKOV, BAL_ENGINE_EVENT};
+    static const enum bli_engine engines[] = {BLI_ENGINE_MARKOV, BLI_ENGINE_EVENT};
     unsigned compared = 0;
     for (size_t i = 0; i < bal_policy_count; i++)
         for (int f = 0; f < 3; f++)
             for (int e = 0; e < 2; e++) {
                 const struct bal_policy_spec spec = policy_of(bal_policy_table[i]->name);
-                const struct bal_model model =
+                const struct bli_model model =
                     model_of(fleets[f], "exp", 0.6, bal_policy_table[i]->flags & BAL_TAKES_RANKS);
-                enum bal_engine chosen;
-                if (has_index(&spec) || bal_simulate_check(&model, &spec, engines[e], &chosen, NULL))
+                enum bli_engine chosen;
+                if (has_index(&spec) || bli_simulate_check(&model, &spec, engines[e], &chosen, NULL))
                     continue;
-                struct bal_run run = {.seed = 401,
+                struct bli_run run = {.seed = 401,
                                       .replication = i,
-                                      .time = 20000 / bal_model_arrival_rate(&model),
+                                      .time = 20000 / bli_model_arrival_rate(&model),
                                       .warmup = NAN,
                                       .engine = engines[e]};
-                const struct bal_trial fast = trial_of(&model, &spec, &run);
+                const struct bli_trial fast = trial_of(&model, &spec, &run);
                 run.reference = true;
-                const struct bal_trial plain = trial_of(&model, &spec, &run);
+                const struct bli_trial plain = trial_of(&model, &spec, &run);
                 assert_same(&fast, &plain, spec.policy->name);
                 compared++;
             }
@@ -75,21 +75,21 @@ static void same_trajectory_on_a_large_fleet(void **state) {
     static const struct {
         const char *policy;
         double jobs;
-        enum bal_engine engine;
-    } runs[] = {{"jiq", 6e5, BAL_ENGINE_MARKOV},     {"pi", 6e5, BAL_ENGINE_MARKOV},
-                {"pod:d=2", 6e5, BAL_ENGINE_MARKOV}, {"jiq", 1e5, BAL_ENGINE_MARKOV},
-                {"tabs", 1e5, BAL_ENGINE_MARKOV},    {"pod:d=2", 1e5, BAL_ENGINE_EVENT},
-                {"jiq", 1e5, BAL_ENGINE_EVENT}};
+        enum bli_engine engine;
+    } runs[] = {{"jiq", 6e5, BLI_ENGINE_MARKOV},     {"pi", 6e5, BLI_ENGINE_MARKOV},
+                {"pod:d=2", 6e5, BLI_ENGINE_MARKOV}, {"jiq", 1e5, BLI_ENGINE_MARKOV},
+                {"tabs", 1e5, BLI_ENGINE_MARKOV},    {"pod:d=2", 1e5, BLI_ENGINE_EVENT},
+                {"jiq", 1e5, BLI_ENGINE_EVENT}};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         const struct bal_policy_spec spec = policy_of(runs[i].policy);
-        const struct bal_model model = model_of("90k", "exp", 0.9, false);
-        struct bal_run run = {.seed = 403,
-                              .time = runs[i].jobs / bal_model_arrival_rate(&model),
+        const struct bli_model model = model_of("90k", "exp", 0.9, false);
+        struct bli_run run = {.seed = 403,
+                              .time = runs[i].jobs / bli_model_arrival_rate(&model),
                               .warmup = NAN,
                               .engine = runs[i].engine};
-        const struct bal_trial fast = trial_of(&model, &spec, &run);
+        const struct bli_trial fast = trial_of(&model, &spec, &run);
         run.reference = true;
-        const struct bal_trial plain = trial_of(&model, &spec, &run);
+        const struct bli_trial plain = trial_of(&model, &spec, &run);
         assert_same(&fast, &plain, runs[i].policy);
     }
 }
@@ -104,14 +104,14 @@ static void same_jobs_under_least_work(void **state) {
     for (int f = 0; f < 5; f++)
         for (int s = 0; s < 3; s++) {
             const struct bal_policy_spec spec = policy_of("least-work");
-            const struct bal_model model = model_of(fleets[f], sizes[s], 0.9, false);
-            struct bal_run run = {.seed = 402,
-                                  .time = 20000 / bal_model_arrival_rate(&model),
+            const struct bli_model model = model_of(fleets[f], sizes[s], 0.9, false);
+            struct bli_run run = {.seed = 402,
+                                  .time = 20000 / bli_model_arrival_rate(&model),
                                   .warmup = 0.1,
-                                  .engine = BAL_ENGINE_EVENT};
-            const struct bal_trial fast = trial_of(&model, &spec, &run);
+                                  .engine = BLI_ENGINE_EVENT};
+            const struct bli_trial fast = trial_of(&model, &spec, &run);
             run.reference = true;
-            const struct bal_trial plain = trial_of(&model, &spec, &run);
+            const struct bli_trial plain = trial_of(&model, &spec, &run);
             assert_same(&fast, &plain, "least-work");
         }
 }
@@ -167,8 +167,8 @@ enum { N = 8, DECISIONS = 100000 };
 
 /* A host that keeps the servers sorted by length and the plain lengths, and answers from either. */
 struct two_ways {
-    struct bal_length_index by_length;
-    struct bal_tournament *least;
+    struct bli_length_index by_length;
+    struct bli_tournament *least;
     uint32_t length[N];
     double free_at[N]; /* IDLE when there is nothing to do */
     double now;
@@ -177,12 +177,12 @@ struct two_ways {
 
 static uint32_t shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
     const struct two_ways *host = fleet->host;
-    const uint32_t ties = bal_length_index_ties(&host->by_length, fleet->length[host->by_length.order[0]]);
+    const uint32_t ties = bli_length_index_ties(&host->by_length, fleet->length[host->by_length.order[0]]);
     return host->by_length.order[bal_rng_below(rng, ties)];
 }
 
 static uint32_t least_work(struct bal_fleet *fleet, struct bal_rng *rng) {
-    return bal_tournament_draw(((const struct two_ways *)fleet->host)->least, rng);
+    return bli_tournament_draw(((const struct two_ways *)fleet->host)->least, rng);
 }
 
 static double work(struct bal_fleet *fleet, uint32_t server) {
@@ -193,7 +193,7 @@ static double work(struct bal_fleet *fleet, uint32_t server) {
 static void jsq_decides_alike(void **state) {
     (void)state;
     struct two_ways host = {.now = 0};
-    assert_int_equal(bal_length_index_init(&host.by_length, N), BAL_OK);
+    assert_int_equal(bli_length_index_init(&host.by_length, N), BAL_OK);
     struct bal_fleet indexed = {.servers = N, .length = host.length, .shortest = shortest, .host = &host};
     struct bal_fleet scanned = {.servers = N, .length = host.length, .host = &host};
     struct tie_counts by_index = {{{0}}}, by_scan = {{{0}}};
@@ -210,28 +210,28 @@ static void jsq_decides_alike(void **state) {
         note_tie(&by_index, ties, place_a);
         note_tie(&by_scan, ties, place_b);
         /* somebody gets the job, and a random one or two leave */
-        assert_true(bal_length_index_increment(&host.by_length, a, host.length[a]));
+        assert_true(bli_length_index_increment(&host.by_length, a, host.length[a]));
         host.length[a]++;
         for (uint32_t leaving = bal_rng_below(&rng, 3); leaving > 0; leaving--) {
             const uint32_t s = bal_rng_below(&rng, N);
             if (host.length[s] == 0)
                 continue;
-            bal_length_index_decrement(&host.by_length, s, host.length[s]);
+            bli_length_index_decrement(&host.by_length, s, host.length[s]);
             host.length[s]--;
         }
     }
     assert_true(indexed.probes == (uint64_t)DECISIONS * N && scanned.probes == indexed.probes);
     assert_uniform_ties("jsq by index", &by_index);
     assert_uniform_ties("jsq by scan", &by_scan);
-    bal_length_index_fini(&host.by_length);
+    bli_length_index_fini(&host.by_length);
 }
 
 static void least_work_decides_alike(void **state) {
     (void)state;
     struct two_ways host = {.now = 0};
-    host.least = malloc(bal_tournament_size(N));
+    host.least = malloc(bli_tournament_size(N));
     assert_non_null(host.least);
-    bal_tournament_init(host.least, N, IDLE);
+    bli_tournament_init(host.least, N, IDLE);
     for (uint32_t s = 0; s < N; s++)
         host.free_at[s] = IDLE;
     struct bal_fleet indexed = {
@@ -252,11 +252,11 @@ static void least_work_decides_alike(void **state) {
         note_tie(&by_scan, ties, place_b);
         /* whole sizes, so that busy servers are tied too */
         host.free_at[a] = fmax(host.free_at[a], host.now) + 1 + bal_rng_below(&rng, 12);
-        bal_tournament_set(host.least, a, host.free_at[a]);
+        bli_tournament_set(host.least, a, host.free_at[a]);
         host.now += 1;
         for (uint32_t s = 0; s < N; s++)
             if (host.free_at[s] != IDLE && host.free_at[s] <= host.now)
-                bal_tournament_set(host.least, s, host.free_at[s] = IDLE);
+                bli_tournament_set(host.least, s, host.free_at[s] = IDLE);
     }
     assert_true(indexed.probes == (uint64_t)DECISIONS * N && scanned.probes == indexed.probes);
     assert_uniform_ties("least work by index", &by_index);
@@ -269,13 +269,13 @@ static void least_work_decides_alike(void **state) {
  * False alarm: 2e-6 for each number of ties. */
 static void the_engines_index_is_right(void **state) {
     (void)state;
-    const struct bal_model model = model_of("8", "exp", 0.9, false);
+    const struct bli_model model = model_of("8", "exp", 0.9, false);
     const struct bal_policy_spec spec = policy_of("jsq");
-    const struct bal_run run = {.seed = 413, .time = 1e6, .warmup = 0};
+    const struct bli_run run = {.seed = 413, .time = 1e6, .warmup = 0};
     struct system *system = malloc(sizeof *system);
     assert_non_null(system);
     struct bal_error err;
-    assert_int_equal(bal_system_init(system, &model, &spec, &run, 1, 0, &err), BAL_OK);
+    assert_int_equal(bli_system_init(system, &model, &spec, &run, 1, 0, &err), BAL_OK);
     assert_true(system->features & LENGTH_INDEX && system->fleet.shortest != NULL);
     static const double evenly[N] = {0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125};
     uint64_t idle[N] = {0};
@@ -297,14 +297,14 @@ static void the_engines_index_is_right(void **state) {
         for (uint32_t leaving = bal_rng_below(&rng, 3); leaving > 0; leaving--) {
             const uint32_t s = bal_rng_below(&rng, N);
             if (system->length[s] > 0) {
-                bal_queues_drop(&system->queues, s, 1);
+                bli_queues_drop(&system->queues, s, 1);
                 system_count_down(system, 0, s, 0, LENGTH_INDEX);
             }
         }
     }
     assert_true(system->fleet.probes == (uint64_t)DECISIONS * N);
     assert_uniform_ties("jsq in an engine", &counts);
-    bal_system_fini(system);
+    bli_system_fini(system);
     free(system);
 }
 
@@ -315,19 +315,19 @@ static void same_results_with_an_index(void **state) {
     (void)state;
     static const struct {
         const char *policy, *servers;
-        enum bal_engine engine;
+        enum bli_engine engine;
     } cases[] = {
-        {"jsq", "8", BAL_ENGINE_MARKOV},
-        {"jsq", "4x1,2x3", BAL_ENGINE_MARKOV},
-        {"jsq", "4x1,2x3", BAL_ENGINE_EVENT},
-        {"least-work", "4x1,2x3", BAL_ENGINE_EVENT},
+        {"jsq", "8", BLI_ENGINE_MARKOV},
+        {"jsq", "4x1,2x3", BLI_ENGINE_MARKOV},
+        {"jsq", "4x1,2x3", BLI_ENGINE_EVENT},
+        {"least-work", "4x1,2x3", BLI_ENGINE_EVENT},
     };
     bool good = true;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        const struct bal_model model = model_of(cases[c].servers, "exp", 0.8, false);
+        const struct bli_model model = model_of(cases[c].servers, "exp", 0.8, false);
         const struct bal_policy_spec spec = policy_of(cases[c].policy);
-        struct bal_run run = {.seed = 415,
-                              .time = 5000 / bal_model_arrival_rate(&model),
+        struct bli_run run = {.seed = 415,
+                              .time = 5000 / bli_model_arrival_rate(&model),
                               .warmup = 0.2,
                               .engine = cases[c].engine};
         struct replications fast = replicate(&model, &spec, &run, 60);

@@ -25,11 +25,11 @@ enum { REPLICATIONS = 30 };
 static const double warmup = 0.2;
 
 /* What is compared. */
-static const enum bal_metric metrics[] = {
-    BAL_RESPONSE_MEAN,           BAL_HIGH_RESPONSE_MEAN,  BAL_LOW_RESPONSE_MEAN,
-    BAL_HIGH_WAITING_MEAN,       BAL_LOW_WAITING_MEAN,    BAL_HIGH_WAITING_PROBABILITY,
-    BAL_LOW_WAITING_PROBABILITY, BAL_HIGH_PROBES_PER_JOB, BAL_LOW_PROBES_PER_JOB,
-    BAL_MOVES_PER_HIGH_JOB,
+static const enum bli_metric metrics[] = {
+    BLI_RESPONSE_MEAN,           BLI_HIGH_RESPONSE_MEAN,  BLI_LOW_RESPONSE_MEAN,
+    BLI_HIGH_WAITING_MEAN,       BLI_LOW_WAITING_MEAN,    BLI_HIGH_WAITING_PROBABILITY,
+    BLI_LOW_WAITING_PROBABILITY, BLI_HIGH_PROBES_PER_JOB, BLI_LOW_PROBES_PER_JOB,
+    BLI_MOVES_PER_HIGH_JOB,
 };
 enum { METRICS = LENGTH(metrics) };
 
@@ -57,11 +57,11 @@ struct server {
 };
 
 struct twin {
-    const struct bal_model *model;
+    const struct bli_model *model;
     int servers;
     struct server server[SERVERS_MAX];
     struct bal_rng rng;
-    enum bal_discipline discipline;
+    enum bli_discipline discipline;
     char kind[8]; /* scp, sep or ssp */
     unsigned d1, d2;
     bool counting; /* the warm-up is over */
@@ -94,11 +94,11 @@ static int last_of_class(const struct server *server, int class) {
  * prefers that. */
 static int choose_job(const struct twin *twin, const struct server *server) {
     const int high = first_of_class(server, HIGH);
-    return twin->discipline == BAL_DISCIPLINE_FIFO || high < 0 ? 0 : high;
+    return twin->discipline == BLI_DISCIPLINE_FIFO || high < 0 ? 0 : high;
 }
 
 static int in_service(const struct twin *twin, const struct server *server) {
-    return twin->discipline == BAL_DISCIPLINE_NONPREEMPTIVE ? server->serving : choose_job(twin, server);
+    return twin->discipline == BLI_DISCIPLINE_NONPREEMPTIVE ? server->serving : choose_job(twin, server);
 }
 
 /* Notes the jobs whose service has just begun. */
@@ -150,7 +150,7 @@ static int least_of(struct twin *twin, const bool *sampled, const int *value) {
 static void move_last_low(struct twin *twin, struct server *from, struct server *to) {
     const int last = last_of_class(from, LOW);
     assert_true(last >= 0); /* the model says that there always is one */
-    if (twin->discipline == BAL_DISCIPLINE_NONPREEMPTIVE && last == from->serving)
+    if (twin->discipline == BLI_DISCIPLINE_NONPREEMPTIVE && last == from->serving)
         return; /* it cannot be interrupted, so it stays */
     if (last < from->serving)
         from->serving--;
@@ -160,7 +160,7 @@ static void move_last_low(struct twin *twin, struct server *from, struct server 
 
 static void arrive(struct twin *twin, double now) {
     const int class = bal_rng_uniform(&twin->rng) < twin->model->high ? HIGH : LOW;
-    const struct job job = {class, now, bal_dist_sample(&twin->model->size, &twin->rng), false};
+    const struct job job = {class, now, bli_dist_sample(&twin->model->size, &twin->rng), false};
     const unsigned probes = class == HIGH ? twin->d2 : twin->d1;
     bool sampled[SERVERS_MAX] = {false};
     for (unsigned i = 0; i < probes; i++)
@@ -221,7 +221,7 @@ static void work(struct twin *twin, double time) {
 }
 
 static void run_twin(struct twin *twin, double time) {
-    const double rate = bal_model_arrival_rate(twin->model);
+    const double rate = bli_model_arrival_rate(twin->model);
     double now = 0, next_arrival = bal_rng_exp(&twin->rng) / rate;
     while (now < time) {
         double in;
@@ -241,25 +241,25 @@ static void run_twin(struct twin *twin, double time) {
     }
 }
 
-static double twin_metric(const struct twin *twin, enum bal_metric metric) {
+static double twin_metric(const struct twin *twin, enum bli_metric metric) {
     switch (metric) {
-    case BAL_RESPONSE_MEAN:
+    case BLI_RESPONSE_MEAN:
         return (twin->response[HIGH] + twin->response[LOW]) / (twin->completed[HIGH] + twin->completed[LOW]);
-    case BAL_HIGH_RESPONSE_MEAN:
+    case BLI_HIGH_RESPONSE_MEAN:
         return twin->response[HIGH] / twin->completed[HIGH];
-    case BAL_LOW_RESPONSE_MEAN:
+    case BLI_LOW_RESPONSE_MEAN:
         return twin->response[LOW] / twin->completed[LOW];
-    case BAL_HIGH_WAITING_MEAN:
+    case BLI_HIGH_WAITING_MEAN:
         return twin->waiting[HIGH] / twin->begun[HIGH];
-    case BAL_LOW_WAITING_MEAN:
+    case BLI_LOW_WAITING_MEAN:
         return twin->waiting[LOW] / twin->begun[LOW];
-    case BAL_HIGH_WAITING_PROBABILITY:
+    case BLI_HIGH_WAITING_PROBABILITY:
         return twin->waited[HIGH] / twin->begun[HIGH];
-    case BAL_LOW_WAITING_PROBABILITY:
+    case BLI_LOW_WAITING_PROBABILITY:
         return twin->waited[LOW] / twin->begun[LOW];
-    case BAL_HIGH_PROBES_PER_JOB:
+    case BLI_HIGH_PROBES_PER_JOB:
         return twin->probes[HIGH] / twin->routed[HIGH];
-    case BAL_LOW_PROBES_PER_JOB:
+    case BLI_LOW_PROBES_PER_JOB:
         return twin->probes[LOW] / twin->routed[LOW];
     default:
         return twin->moves / twin->routed[HIGH];
@@ -268,7 +268,7 @@ static double twin_metric(const struct twin *twin, enum bal_metric metric) {
 
 /* pod-xxx:d1=..,d2=.. or pod-sep:d=..; what its servers do is said here anew, not taken from the table of
  * policies. */
-static void set_up_twin(struct twin *twin, const struct bal_model *model, const char *policy) {
+static void set_up_twin(struct twin *twin, const struct bli_model *model, const char *policy) {
     memset(twin, 0, sizeof *twin);
     twin->model = model;
     memcpy(twin->kind, policy + 4, 3);
@@ -277,9 +277,9 @@ static void set_up_twin(struct twin *twin, const struct bal_model *model, const 
         twin->d2 = twin->d1;
     }
     const bool prefers = strcmp(twin->kind, "scp") != 0;
-    twin->discipline = model->discipline != BAL_DISCIPLINE_AUTO ? model->discipline
-                       : prefers                                ? BAL_DISCIPLINE_PREEMPTIVE
-                                                                : BAL_DISCIPLINE_FIFO;
+    twin->discipline = model->discipline != BLI_DISCIPLINE_AUTO ? model->discipline
+                       : prefers                                ? BLI_DISCIPLINE_PREEMPTIVE
+                                                                : BLI_DISCIPLINE_FIFO;
     for (unsigned g = 0; g < model->servers.groups; g++)
         for (uint32_t i = 0; i < model->servers.group[g].count; i++) {
             assert_true(twin->servers < SERVERS_MAX);
@@ -287,7 +287,7 @@ static void set_up_twin(struct twin *twin, const struct bal_model *model, const 
         }
 }
 
-static void simulate_twin(const struct bal_model *model, const char *policy, double time,
+static void simulate_twin(const struct bli_model *model, const char *policy, double time,
                           struct outcome *outcome) {
     static struct twin twin;
     for (int r = 0; r < REPLICATIONS; r++) {
@@ -301,20 +301,20 @@ static void simulate_twin(const struct bal_model *model, const char *policy, dou
 
 /* ---- the engines ---- */
 
-static void simulate_engine(const struct bal_model *model, const char *text, double time,
-                            enum bal_engine engine, struct outcome *outcome) {
+static void simulate_engine(const struct bli_model *model, const char *text, double time,
+                            enum bli_engine engine, struct outcome *outcome) {
     struct bal_policy_spec policy;
     struct bal_error err;
     assert_int_equal(bal_policy_parse(text, &policy, &err), BAL_OK);
     for (int r = 0; r < REPLICATIONS; r++) {
         /* another seed for each engine: they must not share anything */
-        const struct bal_run run = {.seed = 100 + engine,
+        const struct bli_run run = {.seed = 100 + engine,
                                     .replication = (uint64_t)r,
                                     .time = time,
                                     .warmup = warmup,
                                     .engine = engine};
-        struct bal_trial trial = {.jobs = 0};
-        if (bal_simulate(model, &policy, &run, &trial, &err))
+        struct bli_trial trial = {.jobs = 0};
+        if (bli_simulate(model, &policy, &run, &trial, &err))
             fail_msg("%s: %s", text, err.text);
         assert_int_equal(trial.engine, engine);
         for (size_t m = 0; m < METRICS; m++)
@@ -331,7 +331,7 @@ static void moments(const double *value, double *mean, double *square) {
 }
 
 static void assert_agree(const struct outcome *x, const struct outcome *y, const char *what) {
-    const double limit = -bal_student_quantile(0.5e-6, 2 * REPLICATIONS - 2);
+    const double limit = -bli_student_quantile(0.5e-6, 2 * REPLICATIONS - 2);
     for (size_t m = 0; m < METRICS; m++) {
         double mean_x, mean_y, square_x, square_y;
         moments(x->value[m], &mean_x, &square_x);
@@ -339,17 +339,17 @@ static void assert_agree(const struct outcome *x, const struct outcome *y, const
         const double error = sqrt((square_x + square_y) / REPLICATIONS);
         if (!(fabs(mean_x - mean_y) <= limit * error + 1e-12))
             fail_msg("%s: %s: %g and %g differ by %.1f standard errors", what,
-                     bal_metric_table[metrics[m]].name, mean_x, mean_y, fabs(mean_x - mean_y) / error);
+                     bli_metric_table[metrics[m]].name, mean_x, mean_y, fabs(mean_x - mean_y) / error);
     }
 }
 
 /* ---- tests ---- */
 
-static struct bal_model model_of(const char *servers, const char *dist, double load, double high,
-                                 enum bal_discipline discipline) {
-    struct bal_model model = {.load = load, .classes = true, .high = high, .discipline = discipline};
-    assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse(dist, &model.size, NULL), BAL_OK);
+static struct bli_model model_of(const char *servers, const char *dist, double load, double high,
+                                 enum bli_discipline discipline) {
+    struct bli_model model = {.load = load, .classes = true, .high = high, .discipline = discipline};
+    assert_int_equal(bli_servers_parse(servers, &model.servers, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse(dist, &model.size, NULL), BAL_OK);
     return model;
 }
 
@@ -357,35 +357,35 @@ static void engines_follow_the_definition(void **state) {
     (void)state;
     static const struct {
         const char *policy;
-        enum bal_discipline discipline;
+        enum bli_discipline discipline;
         const char *servers, *dist;
         double load, high;
     } cases[] = {
-        {"pod-ssp:d1=2,d2=2", BAL_DISCIPLINE_AUTO, "6", "exp", 0.85, 0.4},
-        {"pod-ssp:d1=1,d2=3", BAL_DISCIPLINE_AUTO, "7", "exp", 0.7, 0.3},
-        {"pod-ssp:d1=2,d2=4", BAL_DISCIPLINE_NONPREEMPTIVE, "6", "exp", 0.8, 0.6},
-        {"pod-sep:d=2", BAL_DISCIPLINE_AUTO, "5", "exp", 0.85, 0.3},
-        {"pod-sep:d=3", BAL_DISCIPLINE_NONPREEMPTIVE, "6", "exp", 0.8, 0.5},
-        {"pod-scp:d1=1,d2=3", BAL_DISCIPLINE_AUTO, "6", "exp", 0.7, 0.3},
-        {"pod-scp:d1=1,d2=2", BAL_DISCIPLINE_PREEMPTIVE, "6", "exp", 0.7, 0.5},
-        {"pod-ssp:d1=1,d2=2", BAL_DISCIPLINE_AUTO, "6", "det", 0.8, 0.4},
-        {"pod-ssp:d1=2,d2=2", BAL_DISCIPLINE_AUTO, "6", "hyper(4)", 0.7, 0.4},
-        {"pod-sep:d=2", BAL_DISCIPLINE_NONPREEMPTIVE, "6", "hyper(4)", 0.7, 0.4},
-        {"pod-ssp:d1=2,d2=2", BAL_DISCIPLINE_AUTO, "3x1,3x2.5", "exp", 0.8, 0.4},
-        {"pod-sep:d=2", BAL_DISCIPLINE_AUTO, "3x1,3x2.5", "erlang(3)", 0.7, 0.4},
-        {"pod-ssp:d1=1,d2=3", BAL_DISCIPLINE_AUTO, "3x1,3x2.5", "hyper(4)", 0.6, 0.6},
+        {"pod-ssp:d1=2,d2=2", BLI_DISCIPLINE_AUTO, "6", "exp", 0.85, 0.4},
+        {"pod-ssp:d1=1,d2=3", BLI_DISCIPLINE_AUTO, "7", "exp", 0.7, 0.3},
+        {"pod-ssp:d1=2,d2=4", BLI_DISCIPLINE_NONPREEMPTIVE, "6", "exp", 0.8, 0.6},
+        {"pod-sep:d=2", BLI_DISCIPLINE_AUTO, "5", "exp", 0.85, 0.3},
+        {"pod-sep:d=3", BLI_DISCIPLINE_NONPREEMPTIVE, "6", "exp", 0.8, 0.5},
+        {"pod-scp:d1=1,d2=3", BLI_DISCIPLINE_AUTO, "6", "exp", 0.7, 0.3},
+        {"pod-scp:d1=1,d2=2", BLI_DISCIPLINE_PREEMPTIVE, "6", "exp", 0.7, 0.5},
+        {"pod-ssp:d1=1,d2=2", BLI_DISCIPLINE_AUTO, "6", "det", 0.8, 0.4},
+        {"pod-ssp:d1=2,d2=2", BLI_DISCIPLINE_AUTO, "6", "hyper(4)", 0.7, 0.4},
+        {"pod-sep:d=2", BLI_DISCIPLINE_NONPREEMPTIVE, "6", "hyper(4)", 0.7, 0.4},
+        {"pod-ssp:d1=2,d2=2", BLI_DISCIPLINE_AUTO, "3x1,3x2.5", "exp", 0.8, 0.4},
+        {"pod-sep:d=2", BLI_DISCIPLINE_AUTO, "3x1,3x2.5", "erlang(3)", 0.7, 0.4},
+        {"pod-ssp:d1=1,d2=3", BLI_DISCIPLINE_AUTO, "3x1,3x2.5", "hyper(4)", 0.6, 0.6},
     };
     static struct outcome twin, engine;
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        const struct bal_model model =
+        const struct bli_model model =
             model_of(cases[i].servers, cases[i].dist, cases[i].load, cases[i].high, cases[i].discipline);
-        const double time = 20000 / bal_model_arrival_rate(&model);
+        const double time = 20000 / bli_model_arrival_rate(&model);
         simulate_twin(&model, cases[i].policy, time, &twin);
-        simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_EVENT, &engine);
+        simulate_engine(&model, cases[i].policy, time, BLI_ENGINE_EVENT, &engine);
         assert_agree(&twin, &engine, cases[i].policy);
-        if (!bal_dist_is_exponential(&model.size))
+        if (!bli_dist_is_exponential(&model.size))
             continue;
-        simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_MARKOV, &engine);
+        simulate_engine(&model, cases[i].policy, time, BLI_ENGINE_MARKOV, &engine);
         assert_agree(&twin, &engine, cases[i].policy);
     }
 }
@@ -393,22 +393,22 @@ static void engines_follow_the_definition(void **state) {
 /* Every policy, whether it looks at classes or not. */
 static void engines_agree(void **state) {
     (void)state;
-    static const enum bal_discipline disciplines[] = {BAL_DISCIPLINE_FIFO, BAL_DISCIPLINE_PREEMPTIVE,
-                                                      BAL_DISCIPLINE_NONPREEMPTIVE};
+    static const enum bli_discipline disciplines[] = {BLI_DISCIPLINE_FIFO, BLI_DISCIPLINE_PREEMPTIVE,
+                                                      BLI_DISCIPLINE_NONPREEMPTIVE};
     static struct outcome markov, event;
     unsigned compared = 0;
     for (size_t i = 0; i < bal_policy_count; i++)
         for (size_t k = 0; k < LENGTH(disciplines); k++) {
             const char *name = bal_policy_table[i]->name;
-            const struct bal_model model = model_of("9", "exp", 0.75, 0.35, disciplines[k]);
+            const struct bli_model model = model_of("9", "exp", 0.75, 0.35, disciplines[k]);
             struct bal_policy_spec policy;
-            enum bal_engine engine;
+            enum bli_engine engine;
             assert_int_equal(bal_policy_parse(name, &policy, NULL), BAL_OK);
-            if (bal_simulate_check(&model, &policy, BAL_ENGINE_MARKOV, &engine, NULL))
+            if (bli_simulate_check(&model, &policy, BLI_ENGINE_MARKOV, &engine, NULL))
                 continue;
-            const double time = 8000 / bal_model_arrival_rate(&model);
-            simulate_engine(&model, name, time, BAL_ENGINE_MARKOV, &markov);
-            simulate_engine(&model, name, time, BAL_ENGINE_EVENT, &event);
+            const double time = 8000 / bli_model_arrival_rate(&model);
+            simulate_engine(&model, name, time, BLI_ENGINE_MARKOV, &markov);
+            simulate_engine(&model, name, time, BLI_ENGINE_EVENT, &event);
             assert_agree(&markov, &event, name);
             compared++;
         }

@@ -52,7 +52,7 @@ struct server {
 
 struct twin {
     const struct setting *setting;
-    struct bal_dist size, gap;
+    struct bli_dist size, gap;
     struct bal_rng rng;
     struct server server[SERVERS_MAX];
     int name[SERVERS_MAX], names; /* that the dispatcher has stored */
@@ -84,7 +84,7 @@ static int take_name(struct twin *twin) {
 }
 
 static void arrive(struct twin *twin, double now) {
-    const struct job job = {now, bal_dist_sample(&twin->size, &twin->rng)};
+    const struct job job = {now, bli_dist_sample(&twin->size, &twin->rng)};
     twin->arrived += twin->counting;
     if (twin->names > 0)
         join(twin, now, take_name(twin), job);
@@ -116,13 +116,13 @@ static void complete(struct twin *twin, double now, int at) {
     if (server->jobs > 0)
         start_service(twin, now, &server->job[0]);
     else if (twin->setting->mu > 0)
-        server->reports_at = now + bal_dist_sample(&twin->gap, &twin->rng);
+        server->reports_at = now + bli_dist_sample(&twin->gap, &twin->rng);
     else
         store_name(twin, now, at);
 }
 
 static void report(struct twin *twin, double now, int at) {
-    twin->server[at].reports_at = now + bal_dist_sample(&twin->gap, &twin->rng);
+    twin->server[at].reports_at = now + bli_dist_sample(&twin->gap, &twin->rng);
     store_name(twin, now, at);
 }
 
@@ -164,17 +164,17 @@ static void run_twin(struct twin *twin, double time) {
 static void set_up_twin(struct twin *twin, const struct setting *setting) {
     memset(twin, 0, sizeof *twin);
     twin->setting = setting;
-    assert_int_equal(bal_dist_parse(setting->service, &twin->size, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse(setting->law, &twin->gap, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse(setting->service, &twin->size, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse(setting->law, &twin->gap, NULL), BAL_OK);
     if (setting->mu > 0)
-        bal_dist_scale(&twin->gap, 1 / setting->mu);
+        bli_dist_scale(&twin->gap, 1 / setting->mu);
 }
 
 static void begin_idle(struct twin *twin) {
     for (int k = 0; k < (int)twin->setting->servers; k++)
         if (twin->setting->mu > 0)
             twin->server[k].reports_at =
-                bal_rng_uniform(&twin->rng) * bal_dist_sample(&twin->gap, &twin->rng);
+                bal_rng_uniform(&twin->rng) * bli_dist_sample(&twin->gap, &twin->rng);
         else
             twin->name[twin->names++] = k;
 }
@@ -198,22 +198,22 @@ static void simulate_twin(const struct setting *setting, double time, struct out
 static void simulate_engine(const struct setting *setting, double time, struct outcome *outcome) {
     struct bal_policy_spec policy;
     struct bal_error err;
-    struct bal_model model = {.load = setting->load, .backlog = (uint32_t)setting->backlog};
-    model.servers = (struct bal_servers){.groups = 1, .group = {{.count = setting->servers, .speed = 1}}};
-    assert_int_equal(bal_dist_parse(setting->service, &model.size, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse(setting->law, &model.reports, NULL), BAL_OK);
+    struct bli_model model = {.load = setting->load, .backlog = (uint32_t)setting->backlog};
+    model.servers = (struct bli_servers){.groups = 1, .group = {{.count = setting->servers, .speed = 1}}};
+    assert_int_equal(bli_dist_parse(setting->service, &model.size, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse(setting->law, &model.reports, NULL), BAL_OK);
     if (bal_policy_parse(setting->policy, &policy, &err))
         fail_msg("%s", err.text);
     for (int r = 0; r < REPLICATIONS; r++) {
-        const struct bal_run run = {.seed = 401, .replication = (uint64_t)r, .time = time, .warmup = warmup};
-        struct bal_trial trial = {.jobs = 0};
-        if (bal_simulate(&model, &policy, &run, &trial, &err))
+        const struct bli_run run = {.seed = 401, .replication = (uint64_t)r, .time = time, .warmup = warmup};
+        struct bli_trial trial = {.jobs = 0};
+        if (bli_simulate(&model, &policy, &run, &trial, &err))
             fail_msg("%s: %s", setting->policy, err.text);
-        assert_int_equal(trial.engine, BAL_ENGINE_EVENT);
-        outcome->value[RESPONSE][r] = trial.metric[BAL_RESPONSE_MEAN];
-        outcome->value[WAITING][r] = trial.metric[BAL_WAITING_MEAN];
-        outcome->value[WAITS][r] = trial.metric[BAL_WAITING_PROBABILITY];
-        outcome->value[REPORTS][r] = trial.metric[BAL_REPORTS_PER_JOB];
+        assert_int_equal(trial.engine, BLI_ENGINE_EVENT);
+        outcome->value[RESPONSE][r] = trial.metric[BLI_RESPONSE_MEAN];
+        outcome->value[WAITING][r] = trial.metric[BLI_WAITING_MEAN];
+        outcome->value[WAITS][r] = trial.metric[BLI_WAITING_PROBABILITY];
+        outcome->value[REPORTS][r] = trial.metric[BLI_REPORTS_PER_JOB];
     }
 }
 
@@ -230,7 +230,7 @@ static void assert_same(const double *x, const double *y, const char *what, int 
     double mean_x, mean_y, square_x, square_y;
     moments(x, &mean_x, &square_x);
     moments(y, &mean_y, &square_y);
-    const double limit = -bal_student_quantile(0.5e-6, 2 * REPLICATIONS - 2);
+    const double limit = -bli_student_quantile(0.5e-6, 2 * REPLICATIONS - 2);
     const double error = sqrt((square_x + square_y) / REPLICATIONS);
     if (limit * error > 0.2 * mean_x)
         fail_msg("%s: value %d: the error %g of %g is too large to tell", what, which, error, mean_x);

@@ -131,12 +131,12 @@ static void write_text(const char *path, const char *text, mode_t mode) {
 }
 
 /* All of a file, terminated. */
-static char *read_text(const char *path, struct bal_arena *memory) {
+static char *read_text(const char *path, struct bli_arena *memory) {
     FILE *file = fopen(path, "r");
     struct stat about;
     if (!file || fstat(fileno(file), &about) != 0)
         die(path);
-    char *text = bal_arena_take(memory, (size_t)about.st_size + 1, 1);
+    char *text = bli_arena_take(memory, (size_t)about.st_size + 1, 1);
     if (!text || fread(text, 1, (size_t)about.st_size, file) != (size_t)about.st_size)
         die(path);
     fclose(file);
@@ -157,7 +157,7 @@ struct outcome {
     const char *out, *err;
     size_t files;
     const char *name[FILES], *text[FILES]; /* in out/ */
-    struct bal_arena memory;               /* of all that */
+    struct bli_arena memory;               /* of all that */
 };
 
 /* Calls use(path) for every file in out/. */
@@ -183,7 +183,7 @@ static void take_file(const char *name, const char *path, void *context) {
     struct outcome *outcome = context;
     if (outcome->files == FILES)
         die("too many files");
-    outcome->name[outcome->files] = bal_arena_text(&outcome->memory, name, strlen(name));
+    outcome->name[outcome->files] = bli_arena_text(&outcome->memory, name, strlen(name));
     outcome->text[outcome->files++] = read_text(path, &outcome->memory);
 }
 
@@ -318,8 +318,8 @@ static bool try_one(const struct command *command, const char *variable, unsigne
     }
     if (wrong && shown)
         tell(command, variable, number, &outcome, wrong);
-    bal_arena_fini(&outcome.memory);
-    bal_arena_fini(&after.memory);
+    bli_arena_fini(&outcome.memory);
+    bli_arena_fini(&after.memory);
     return !wrong;
 }
 
@@ -336,7 +336,7 @@ static unsigned long count(const struct command *command, struct outcome *whole)
         printf("# %s: does not give the same twice, or fails: %s\n", command->name, whole->err);
         return 0;
     }
-    bal_arena_fini(&again.memory);
+    bli_arena_fini(&again.memory);
     return strtoul(read_text("allocations", &whole->memory), NULL, 10);
 }
 
@@ -355,7 +355,7 @@ static bool try_command(const struct command *command, bool all) {
         for (unsigned long k = 0; !all && way == 0 && k < command->ending; k++, tried++)
             bad += !try_one(command, ways[way], allocations - k, &whole, bad < SHOWN);
     }
-    bal_arena_fini(&whole.memory);
+    bli_arena_fini(&whole.memory);
     printf("# %s: %lu allocations, %lu tried, %lu bad\n", command->name, allocations, tried, bad);
     fflush(stdout);
     return allocations > 0 && bad == 0;
@@ -403,7 +403,7 @@ static void make_inputs(void) {
     run(&first, NULL, 0, &outcome);
     if (outcome.status != 0)
         die(outcome.err);
-    bal_arena_fini(&outcome.memory);
+    bli_arena_fini(&outcome.memory);
 }
 
 static void remove_inputs(void) {

@@ -16,8 +16,8 @@
 static struct trial trial_of(const char *speeds, const char *sizes, double load, enum disturbance what,
                              uint64_t requests) {
     struct trial trial = {.mean = 0.005, .load = load, .disturbance = what, .requests = requests, .seed = 5};
-    assert_int_equal(bal_speeds_parse(speeds, &trial.speeds, NULL), 0);
-    assert_int_equal(bal_dist_parse(sizes, &trial.sizes, NULL), 0);
+    assert_int_equal(bli_speeds_parse(speeds, &trial.speeds, NULL), 0);
+    assert_int_equal(bli_dist_parse(sizes, &trial.sizes, NULL), 0);
     return trial;
 }
 
@@ -26,7 +26,7 @@ static double best_fixed(const struct trial *trial) {
     static const uint32_t slots[] = {4, 5, 6, 7, 8, 10, 12, 16, 24, 256};
     double best = INFINITY;
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
-        if (bal_speeds_top(&trial->speeds, slots[i]) > trial->load * bal_speeds_top(&trial->speeds, 0))
+        if (bli_speeds_top(&trial->speeds, slots[i]) > trial->load * bli_speeds_top(&trial->speeds, 0))
             best = fmin(best, slots_world_run(trial, LIMIT_FIXED, slots[i]).p99);
     return best;
 }

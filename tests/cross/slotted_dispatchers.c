@@ -34,7 +34,7 @@ struct dispatcher {
 };
 
 static struct {
-    const struct bal_model *model;
+    const struct bli_model *model;
     const struct bal_policy_spec *spec;
     uint32_t n, m, slot;
     struct job queue[N_MAX][JOBS_MAX];
@@ -51,7 +51,7 @@ static double work(struct bal_fleet *fleet, uint32_t server) {
 }
 
 static uint32_t draw_dispatcher(void) {
-    const struct bal_dispatchers *dispatchers = &world.model->network.dispatchers;
+    const struct bli_dispatchers *dispatchers = &world.model->network.dispatchers;
     if (world.m == 1)
         return 0;
     if (!dispatchers->unequal)
@@ -70,12 +70,12 @@ static void report_idle(uint32_t server, uint32_t to) {
     bal_policy_report(world.spec, d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
 }
 
-static void begin(const struct bal_model *model, const struct bal_policy_spec *spec,
-                  const struct bal_run *run) {
+static void begin(const struct bli_model *model, const struct bal_policy_spec *spec,
+                  const struct bli_run *run) {
     memset(&world, 0, sizeof world);
     world.model = model;
     world.spec = spec;
-    world.n = bal_servers_count(&model->servers);
+    world.n = bli_servers_count(&model->servers);
     world.m = model->network.dispatchers.count;
     bal_rng_init(&world.network, run->seed, run->replication, BAL_STREAM_NETWORK);
     const struct bal_policy_context setting = {.servers = world.n, .load = model->load};
@@ -161,32 +161,32 @@ static void serve(const uint32_t *capacity) {
     }
 }
 
-static void live(const struct bal_run *run) {
-    struct bal_batch batch;
+static void live(const struct bli_run *run) {
+    struct bli_batch batch;
     struct bal_rng arrivals, service;
-    assert_int_equal(bal_model_batch(world.model, &batch, NULL), BAL_OK);
+    assert_int_equal(bli_model_batch(world.model, &batch, NULL), BAL_OK);
     bal_rng_init(&arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&service, run->seed, run->replication, BAL_STREAM_SERVICE);
     for (world.slot = 1; world.slot <= SLOTS; world.slot++) {
-        route_all(bal_batch_sample(&batch, &arrivals));
+        route_all(bli_batch_sample(&batch, &arrivals));
         uint32_t capacity[N_MAX], *next = capacity;
         for (unsigned g = 0; g < world.model->servers.groups; g++) {
-            const struct bal_group *group = &world.model->servers.group[g];
+            const struct bli_group *group = &world.model->servers.group[g];
             for (uint32_t i = 0; i < group->count; i++)
                 next[i] = (uint32_t)group->speed;
-            if (group->capacity.kind != BAL_BATCH_NONE)
-                bal_batch_sample_many(&group->capacity, &service, next, group->count);
+            if (group->capacity.kind != BLI_BATCH_NONE)
+                bli_batch_sample_many(&group->capacity, &service, next, group->count);
             next += group->count;
         }
         serve(capacity);
     }
 }
 
-static void compare(const struct bal_model *model, const struct bal_policy_spec *spec, uint64_t seed) {
-    const struct bal_run run = {.seed = seed, .replication = 1, .time = SLOTS, .reference = true};
-    struct bal_trial trial = {0};
+static void compare(const struct bli_model *model, const struct bal_policy_spec *spec, uint64_t seed) {
+    const struct bli_run run = {.seed = seed, .replication = 1, .time = SLOTS, .reference = true};
+    struct bli_trial trial = {0};
     struct bal_error err = {0};
-    if (bal_simulate(model, spec, &run, &trial, &err))
+    if (bli_simulate(model, spec, &run, &trial, &err))
         fail_msg("%s: %s", spec->policy->name, err.text);
     begin(model, spec, &run);
     live(&run);
@@ -199,19 +199,19 @@ static void compare(const struct bal_model *model, const struct bal_policy_spec 
     if (trial.jobs != world.jobs)
         fail_msg("%s, %u dispatchers: %llu jobs and not %llu", spec->policy->name, world.m,
                  (unsigned long long)trial.jobs, (unsigned long long)world.jobs);
-    assert_close(metric[BAL_RESPONSE_MEAN], (double)world.responses / (double)world.jobs, 1e-12);
-    assert_close(metric[BAL_QUEUE_TOTAL], (double)world.queued / SLOTS, 1e-12);
+    assert_close(metric[BLI_RESPONSE_MEAN], (double)world.responses / (double)world.jobs, 1e-12);
+    assert_close(metric[BLI_QUEUE_TOTAL], (double)world.queued / SLOTS, 1e-12);
     const double messages = (double)(world.reports + probes);
-    assert_close(metric[BAL_MESSAGES_PER_TIME], messages / SLOTS, 1e-12);
-    assert_close(metric[BAL_MESSAGES_PER_BATCH], messages / (double)world.batches, 1e-12);
-    assert_close(metric[BAL_MESSAGES_PER_PART], messages / (double)world.parts, 1e-12);
+    assert_close(metric[BLI_MESSAGES_PER_TIME], messages / SLOTS, 1e-12);
+    assert_close(metric[BLI_MESSAGES_PER_BATCH], messages / (double)world.batches, 1e-12);
+    assert_close(metric[BLI_MESSAGES_PER_PART], messages / (double)world.parts, 1e-12);
 }
 
 static void every_policy(const char *servers, const char *dispatchers, bool split) {
-    struct bal_model model = {.load = 0.8, .clock = BAL_CLOCK_SLOTTED, .split = split};
+    struct bli_model model = {.load = 0.8, .clock = BLI_CLOCK_SLOTTED, .split = split};
     struct bal_error err = {0};
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_batch_parse("poisson", &model.batch, &err) ||
-        bal_dispatchers_parse(dispatchers, &model.network.dispatchers, &err))
+    if (bli_servers_parse(servers, &model.servers, &err) || bli_batch_parse("poisson", &model.batch, &err) ||
+        bli_dispatchers_parse(dispatchers, &model.network.dispatchers, &err))
         fail_msg("%s", err.text);
     static const char *const more[] = {"jiq:else=least-conn", "jiq:else=least-conn2", "jiq:report=2",
                                        "least-conn:d=2", "pod:d=2,replace=0"};
@@ -219,10 +219,10 @@ static void every_policy(const char *servers, const char *dispatchers, bool spli
     for (size_t i = 0; i < bal_policy_count + sizeof more / sizeof *more; i++) {
         const struct bal_policy_spec spec =
             policy_of(i < bal_policy_count ? bal_policy_table[i]->name : more[i - bal_policy_count]);
-        enum bal_engine engine;
-        if (bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, NULL))
+        enum bli_engine engine;
+        if (bli_simulate_check(&model, &spec, BLI_ENGINE_AUTO, &engine, NULL))
             continue;
-        assert_int_equal(engine, BAL_ENGINE_SLOTTED);
+        assert_int_equal(engine, BLI_ENGINE_SLOTTED);
         compare(&model, &spec, 50 + i);
         compared++;
     }
@@ -249,21 +249,21 @@ static void one_dispatcher_is_no_setting(void **state) {
 static void the_rest_is_refused(void **state) {
     (void)state;
     for (int i = 0; i < 6; i++) {
-        struct bal_model model = {.load = 0.8, .clock = BAL_CLOCK_SLOTTED};
-        struct bal_network *network = &model.network;
-        assert_int_equal(bal_servers_parse("5x1", &model.servers, NULL), BAL_OK);
-        assert_int_equal(bal_batch_parse("poisson", &model.batch, NULL), BAL_OK);
+        struct bli_model model = {.load = 0.8, .clock = BLI_CLOCK_SLOTTED};
+        struct bli_network *network = &model.network;
+        assert_int_equal(bli_servers_parse("5x1", &model.servers, NULL), BAL_OK);
+        assert_int_equal(bli_batch_parse("poisson", &model.batch, NULL), BAL_OK);
         if (i == 0)
-            assert_int_equal(bal_dist_parse("exp(0.1)", &network->delay, NULL), BAL_OK);
+            assert_int_equal(bli_dist_parse("exp(0.1)", &network->delay, NULL), BAL_OK);
         network->loss = i == 1 ? 0.1 : 0;
         network->heartbeat = i == 2;
-        network->churn = (struct bal_churn){.up = i == 3, .down = i == 3};
+        network->churn = (struct bli_churn){.up = i == 3, .down = i == 3};
         network->fail_fast.share = i == 4 ? 0.2 : 0;
         network->ejection = i == 5;
         const struct bal_policy_spec spec = policy_of("jiq");
-        enum bal_engine engine;
+        enum bli_engine engine;
         struct bal_error err = {0};
-        assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, &err), BAL_E_MODEL);
+        assert_int_equal(bli_simulate_check(&model, &spec, BLI_ENGINE_AUTO, &engine, &err), BAL_E_MODEL);
         assert_non_null(strstr(err.text, "need continuous time"));
     }
 }

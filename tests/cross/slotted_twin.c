@@ -84,11 +84,11 @@ static void add_choice(struct choices *choices, const struct choice *choice) {
 struct literal;
 
 static struct {
-    const struct bal_model *model;
+    const struct bli_model *model;
     const struct literal *literal;
     const struct bal_policy *real;
     int n;
-    struct bal_batch batch;
+    struct bli_batch batch;
     struct bal_rng arrivals, service;
     int slot;
     int pending; /* jobs that have arrived in this slot and wait for the policy; 0: the run is over */
@@ -101,7 +101,7 @@ static struct {
     int heard;                                    /* how many of them the policy has been told */
     uint64_t completions[COMPLETIONS + 1];
     double queue_sum;
-    uint64_t at_least[BAL_TAIL_LEVELS];
+    uint64_t at_least[BLI_TAIL_LEVELS];
     uint64_t batches, parts; /* those that came, and servers that got jobs, slot by slot */
     /* jobs that server i got, less their expectation: sum and sum of squares */
     double surprise[N_MAX], surprise_squared[N_MAX];
@@ -467,11 +467,11 @@ static void leave(int server) {
 
 static void draw_capacities(uint32_t *capacity) {
     for (unsigned g = 0; g < twin.model->servers.groups; g++) {
-        const struct bal_group *group = &twin.model->servers.group[g];
-        if (group->capacity.kind != BAL_BATCH_NONE)
-            bal_batch_sample_many(&group->capacity, &twin.service, capacity, group->count);
+        const struct bli_group *group = &twin.model->servers.group[g];
+        if (group->capacity.kind != BLI_BATCH_NONE)
+            bli_batch_sample_many(&group->capacity, &twin.service, capacity, group->count);
         for (uint32_t i = 0; i < group->count; i++, capacity++)
-            if (group->capacity.kind == BAL_BATCH_NONE)
+            if (group->capacity.kind == BLI_BATCH_NONE)
                 *capacity = (uint32_t)group->speed;
     }
 }
@@ -486,7 +486,7 @@ static void serve_and_report(void) {
         if (had_jobs && twin.length[i] == 0)
             twin.reported[twin.reports++] = i;
         twin.queue_sum += twin.length[i];
-        for (int level = 0; level < BAL_TAIL_LEVELS && level <= twin.length[i]; level++)
+        for (int level = 0; level < BLI_TAIL_LEVELS && level <= twin.length[i]; level++)
             twin.at_least[level]++;
     }
 }
@@ -495,7 +495,7 @@ static void serve_and_report(void) {
 static void next_batch(void) {
     for (twin.pending = 0; twin.slot < SLOTS;) {
         twin.slot++;
-        twin.pending = (int)bal_batch_sample(&twin.batch, &twin.arrivals);
+        twin.pending = (int)bli_batch_sample(&twin.batch, &twin.arrivals);
         if (twin.pending > 0)
             return;
         if (twin.literal->rest)
@@ -573,15 +573,15 @@ static void watch_report(void *state, struct bal_fleet *fleet, enum bal_report w
     twin.real->report(state, fleet, what, server, load);
 }
 
-static void start(const struct bal_model *model, const struct literal *literal, const struct bal_policy *real,
-                  const struct bal_run *run) {
+static void start(const struct bli_model *model, const struct literal *literal, const struct bal_policy *real,
+                  const struct bli_run *run) {
     memset(&twin, 0, sizeof twin);
     twin.model = model;
     twin.literal = literal;
     twin.real = real;
-    twin.n = (int)bal_servers_count(&model->servers);
+    twin.n = (int)bli_servers_count(&model->servers);
     twin.hidden[literal->start] = 1;
-    assert_int_equal(bal_model_batch(model, &twin.batch, NULL), BAL_OK);
+    assert_int_equal(bli_model_batch(model, &twin.batch, NULL), BAL_OK);
     bal_rng_init(&twin.arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&twin.service, run->seed, run->replication, BAL_STREAM_SERVICE);
     for (int i = 0; i < twin.n; i++)
@@ -594,32 +594,32 @@ static void start(const struct bal_model *model, const struct literal *literal, 
 }
 
 /* What the engine says about the whole run. */
-static void compare_metrics(const struct bal_trial *trial) {
+static void compare_metrics(const struct bli_trial *trial) {
     const double *metric = trial->metric;
     uint64_t jobs = 0, responses = 0;
     for (int completion = 1; completion < COMPLETIONS; completion++) {
-        assert_true(trial->histogram[BAL_OF_RESPONSE]->count[bal_histogram_bin(completion)] ==
+        assert_true(trial->histogram[BLI_OF_RESPONSE]->count[bli_histogram_bin(completion)] ==
                     twin.completions[completion]);
-        assert_true(trial->histogram[BAL_OF_WAITING]->count[bal_histogram_bin(completion - 1)] ==
+        assert_true(trial->histogram[BLI_OF_WAITING]->count[bli_histogram_bin(completion - 1)] ==
                     twin.completions[completion]);
         jobs += twin.completions[completion];
         responses += (uint64_t)completion * twin.completions[completion];
     }
     assert_true(trial->jobs == jobs + twin.completions[COMPLETIONS]);
     if (twin.completions[COMPLETIONS] == 0)
-        assert_close(metric[BAL_RESPONSE_MEAN], (double)responses / (double)jobs, 1e-13);
-    assert_close(metric[BAL_WAITING_PROBABILITY], 1 - (double)twin.completions[1] / (double)trial->jobs,
+        assert_close(metric[BLI_RESPONSE_MEAN], (double)responses / (double)jobs, 1e-13);
+    assert_close(metric[BLI_WAITING_PROBABILITY], 1 - (double)twin.completions[1] / (double)trial->jobs,
                  1e-12);
-    assert_close(metric[BAL_QUEUE_TOTAL], twin.queue_sum / SLOTS, 1e-13);
-    for (int level = 0; level < BAL_TAIL_LEVELS; level++)
+    assert_close(metric[BLI_QUEUE_TOTAL], twin.queue_sum / SLOTS, 1e-13);
+    for (int level = 0; level < BLI_TAIL_LEVELS; level++)
         assert_close(trial->tail[level], (double)twin.at_least[level] / SLOTS / twin.n, 1e-12);
     const double sent = reports() ? twin.reports - twin.n : 0;
     const double first = strcmp(twin.real->name, "pod-memory") == 0; /* it remembers nobody yet */
     const double probes =
         (twin.literal->probes == ALL ? twin.n : twin.literal->probes) * (double)twin.batches - first;
-    assert_close(metric[BAL_MESSAGES_PER_TIME], (sent + probes) / SLOTS, 1e-13);
-    assert_close(metric[BAL_MESSAGES_PER_BATCH], (sent + probes) / (double)twin.batches, 1e-13);
-    assert_close(metric[BAL_MESSAGES_PER_PART], (sent + probes) / (double)twin.parts, 1e-13);
+    assert_close(metric[BLI_MESSAGES_PER_TIME], (sent + probes) / SLOTS, 1e-13);
+    assert_close(metric[BLI_MESSAGES_PER_BATCH], (sent + probes) / (double)twin.batches, 1e-13);
+    assert_close(metric[BLI_MESSAGES_PER_PART], (sent + probes) / (double)twin.parts, 1e-13);
 }
 
 /* The number of jobs that a server gets in a slot, less its expectation given the past, is a martingale
@@ -634,20 +634,20 @@ static void compare_chances(void) {
     }
 }
 
-static void run_beside(const struct bal_model *model, const struct literal *literal, bool plain,
+static void run_beside(const struct bli_model *model, const struct literal *literal, bool plain,
                        uint64_t seed) {
     struct bal_policy_spec spec;
     assert_int_equal(bal_policy_parse(literal->policy, &spec, NULL), BAL_OK);
-    const struct bal_run run = {.seed = seed, .replication = 2, .time = SLOTS, .reference = plain};
+    const struct bli_run run = {.seed = seed, .replication = 2, .time = SLOTS, .reference = plain};
     start(model, literal, spec.policy, &run);
     struct bal_policy watcher = *spec.policy;
     watcher.route = watch_route;
     watcher.report = spec.policy->report ? watch_report : NULL;
     spec.policy = &watcher;
-    static struct bal_histogram response, waiting;
-    struct bal_trial trial = {.histogram = {&response, &waiting}};
+    static struct bli_histogram response, waiting;
+    struct bli_trial trial = {.histogram = {&response, &waiting}};
     struct bal_error err = {0};
-    if (bal_simulate(model, &spec, &run, &trial, &err))
+    if (bli_simulate(model, &spec, &run, &trial, &err))
         fail_msg("%s", err.text);
     assert_true(twin.slot == SLOTS && twin.pending == 0);
     assert_true(!reports() || twin.heard == twin.reports);
@@ -656,11 +656,11 @@ static void run_beside(const struct bal_model *model, const struct literal *lite
 }
 
 static void every_policy(const char *servers, const char *batch, double load, bool split, bool plain) {
-    struct bal_model model = {.load = load, .clock = BAL_CLOCK_SLOTTED, .split = split};
+    struct bli_model model = {.load = load, .clock = BLI_CLOCK_SLOTTED, .split = split};
     struct bal_error err = {0};
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_batch_parse(batch, &model.batch, &err))
+    if (bli_servers_parse(servers, &model.servers, &err) || bli_batch_parse(batch, &model.batch, &err))
         fail_msg("%s", err.text);
-    bal_model_set_load(&model);
+    bli_model_set_load(&model);
     for (size_t i = 0; i < sizeof literals / sizeof *literals; i++)
         run_beside(&model, &literals[i], plain, 1000 + i);
 }
@@ -686,15 +686,15 @@ static void split_batches(void **state) {
 /* Every policy that can run in slots has its twin here. */
 static void complete(void **state) {
     (void)state;
-    struct bal_model model = {.load = 0.5, .clock = BAL_CLOCK_SLOTTED};
-    assert_int_equal(bal_servers_parse("4x1", &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_batch_parse("poisson", &model.batch, NULL), BAL_OK);
+    struct bli_model model = {.load = 0.5, .clock = BLI_CLOCK_SLOTTED};
+    assert_int_equal(bli_servers_parse("4x1", &model.servers, NULL), BAL_OK);
+    assert_int_equal(bli_batch_parse("poisson", &model.batch, NULL), BAL_OK);
     for (size_t i = 0; i < bal_policy_count; i++) {
         struct bal_policy_spec spec;
-        enum bal_engine engine;
+        enum bli_engine engine;
         const char *name = bal_policy_table[i]->name;
         if (bal_policy_parse(name, &spec, NULL) ||
-            bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, NULL))
+            bli_simulate_check(&model, &spec, BLI_ENGINE_AUTO, &engine, NULL))
             continue;
         bool found = false;
         for (size_t k = 0; k < sizeof literals / sizeof *literals; k++)

@@ -86,7 +86,7 @@ static struct {
     int n;
     bool others;
     int (*f)(int l);
-    struct bal_bernoulli coin;
+    struct bli_bernoulli coin;
     struct bal_rng arrivals, places, choices;
     int host[N_MAX]; /* of each generator */
     int slot;
@@ -95,7 +95,7 @@ static struct {
     /* what happened */
     uint64_t made, served, requests, steals, stolen;
     double queue_sum;
-    uint64_t at_least[BAL_TAIL_LEVELS];
+    uint64_t at_least[BLI_TAIL_LEVELS];
     uint64_t response[RESPONSES];
     uint64_t named[N_MAX];               /* as victims, by how far they stand behind who asks */
     uint64_t chosen[ASKERS][ASKERS + 1]; /* by number of askers: which of them was chosen, in order */
@@ -162,7 +162,7 @@ static void make_jobs(void) {
     for (int g = 0; g < twin.n; g++) {
         const int left = twin.n - g;
         if (g % 64 == 0)
-            word = bal_bernoulli_draw(&twin.coin, &twin.arrivals,
+            word = bli_bernoulli_draw(&twin.coin, &twin.arrivals,
                                       left < 64 ? ((uint64_t)1 << left) - 1 : ~(uint64_t)0);
         if (word >> g % 64 & 1) {
             push(twin.host[g], twin.slot);
@@ -221,18 +221,18 @@ static void serve(void) {
         if (length(i) == 0)
             twin.head[i] = twin.tail[i] = 0;
         twin.queue_sum += length(i);
-        for (int level = 0; level < BAL_TAIL_LEVELS && level <= length(i); level++)
+        for (int level = 0; level < BLI_TAIL_LEVELS && level <= length(i); level++)
             twin.at_least[level]++;
     }
 }
 
-static void start(const struct bal_model *model, const struct function *function, const struct bal_run *run) {
+static void start(const struct bli_model *model, const struct function *function, const struct bli_run *run) {
     memset(&twin, 0, offsetof(__typeof__(twin), job));
     memset(twin.head, 0, sizeof twin - offsetof(__typeof__(twin), head));
-    twin.n = (int)bal_servers_count(&model->servers);
+    twin.n = (int)bli_servers_count(&model->servers);
     twin.others = model->others;
     twin.f = function->f;
-    twin.coin = bal_bernoulli_make(model->load);
+    twin.coin = bli_bernoulli_make(model->load);
     bal_rng_init(&twin.arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&twin.places, run->seed, run->replication, BAL_STREAM_PLACES);
     bal_rng_init(&twin.choices, run->seed, run->replication, BAL_STREAM_STEALING);
@@ -248,7 +248,7 @@ static void compare_queue(const struct stealing *s, int server) {
     uint64_t skip = through > s->settled[i] ? through - s->settled[i] : 0;
     int job = twin.head[i];
     for (uint32_t k = 0; k < s->runs.length[i]; k++) {
-        const uint64_t run = bal_queues_at(&s->runs, i, 1, k)->bits;
+        const uint64_t run = bli_queues_at(&s->runs, i, 1, k)->bits;
         for (uint32_t jobs = (uint32_t)run; jobs > 0; jobs--) {
             if (skip > 0) {
                 skip--;
@@ -277,16 +277,16 @@ static void compare_states(const struct stealing *s) {
         compare_queue(s, i);
 }
 
-static void compare_histogram(const struct bal_histogram *histogram, int shift) {
-    static struct bal_histogram wanted;
+static void compare_histogram(const struct bli_histogram *histogram, int shift) {
+    static struct bli_histogram wanted;
     memset(&wanted, 0, sizeof wanted);
     for (int response = 1; response < RESPONSES; response++)
         if (twin.response[response])
-            bal_histogram_add_many(&wanted, response - shift, twin.response[response]);
+            bli_histogram_add_many(&wanted, response - shift, twin.response[response]);
     assert_memory_equal(&wanted, histogram, sizeof wanted);
 }
 
-static void compare_metrics(const struct bal_trial *trial) {
+static void compare_metrics(const struct bli_trial *trial) {
     const double *metric = trial->metric, slots = twin.slot, n = twin.n;
     uint64_t jobs = 0, responses = 0;
     for (int response = 1; response < RESPONSES; response++) {
@@ -294,29 +294,29 @@ static void compare_metrics(const struct bal_trial *trial) {
         responses += (uint64_t)response * twin.response[response];
     }
     assert_true(trial->jobs == jobs && jobs == twin.served && trial->events == twin.made + twin.served);
-    assert_close(metric[BAL_RESPONSE_MEAN], (double)responses / (double)jobs, 1e-13);
-    assert_close(metric[BAL_WAITING_MEAN], (double)(responses - jobs) / (double)jobs, 1e-13);
-    assert_close(metric[BAL_WAITING_PROBABILITY], 1 - (double)twin.response[1] / (double)jobs, 1e-12);
-    compare_histogram(trial->histogram[BAL_OF_RESPONSE], 0);
-    compare_histogram(trial->histogram[BAL_OF_WAITING], 1);
-    assert_close(metric[BAL_QUEUE_TOTAL], twin.queue_sum / slots, 1e-13);
-    for (int level = 0; level < BAL_TAIL_LEVELS; level++)
+    assert_close(metric[BLI_RESPONSE_MEAN], (double)responses / (double)jobs, 1e-13);
+    assert_close(metric[BLI_WAITING_MEAN], (double)(responses - jobs) / (double)jobs, 1e-13);
+    assert_close(metric[BLI_WAITING_PROBABILITY], 1 - (double)twin.response[1] / (double)jobs, 1e-12);
+    compare_histogram(trial->histogram[BLI_OF_RESPONSE], 0);
+    compare_histogram(trial->histogram[BLI_OF_WAITING], 1);
+    assert_close(metric[BLI_QUEUE_TOTAL], twin.queue_sum / slots, 1e-13);
+    for (int level = 0; level < BLI_TAIL_LEVELS; level++)
         assert_close(trial->tail[level], (double)twin.at_least[level] / slots / n, 1e-13);
-    assert_close(metric[BAL_STEALING_REQUESTS], (double)twin.requests / slots / n, 1e-13);
-    assert_close(metric[BAL_STEALING_STEALS], (double)twin.steals / slots / n, 1e-13);
-    assert_close(metric[BAL_STEALING_MOVED], (double)twin.stolen / (double)twin.made, 1e-13);
-    assert_close(metric[BAL_MESSAGES_PER_TIME], (double)twin.requests / slots, 1e-13);
-    assert_close(metric[BAL_PROBES_PER_JOB], (double)twin.requests / (double)twin.made, 1e-13);
+    assert_close(metric[BLI_STEALING_REQUESTS], (double)twin.requests / slots / n, 1e-13);
+    assert_close(metric[BLI_STEALING_STEALS], (double)twin.steals / slots / n, 1e-13);
+    assert_close(metric[BLI_STEALING_MOVED], (double)twin.stolen / (double)twin.made, 1e-13);
+    assert_close(metric[BLI_MESSAGES_PER_TIME], (double)twin.requests / slots, 1e-13);
+    assert_close(metric[BLI_PROBES_PER_JOB], (double)twin.requests / (double)twin.made, 1e-13);
 }
 
-static void check_trial(const struct bal_model *model, const struct bal_run *run) {
-    static struct bal_histogram response, waiting;
-    struct bal_trial trial = {.histogram = {&response, &waiting}};
+static void check_trial(const struct bli_model *model, const struct bli_run *run) {
+    static struct bli_histogram response, waiting;
+    struct bli_trial trial = {.histogram = {&response, &waiting}};
     struct bal_policy_spec policy;
     struct bal_error err = {0};
-    if (bal_scheme_parse("stealing", &policy, &err) || bal_simulate(model, &policy, run, &trial, &err))
+    if (bli_scheme_parse("stealing", &policy, &err) || bli_simulate(model, &policy, run, &trial, &err))
         fail_msg("%s", err.text);
-    assert_int_equal(trial.engine, BAL_ENGINE_STEALING);
+    assert_int_equal(trial.engine, BLI_ENGINE_STEALING);
     compare_metrics(&trial);
 }
 
@@ -325,14 +325,14 @@ static const uint32_t *initial; /* jobs at each server at the start; NULL: none 
 static void run_beside(const char *servers, double load, const struct function *function,
                        const char *placement, bool others, int slots) {
     static struct stealing chain;
-    struct bal_model model = {.load = load, .clock = BAL_CLOCK_SLOTTED, .others = others};
+    struct bli_model model = {.load = load, .clock = BLI_CLOCK_SLOTTED, .others = others};
     struct bal_error err = {0};
-    if (bal_servers_parse(servers, &model.servers, &err) ||
+    if (bli_servers_parse(servers, &model.servers, &err) ||
         bal_steal_parse(function->text, &model.steal, &err) ||
         bal_placement_parse(placement, &model.placement, &err))
         fail_msg("%s", err.text);
-    const struct bal_run run = {.seed = (uint64_t)slots, .replication = 3, .time = slots, .initial = initial};
-    assert_int_equal(bal_stealing_init(&chain, &model, &run), BAL_OK);
+    const struct bli_run run = {.seed = (uint64_t)slots, .replication = 3, .time = slots, .initial = initial};
+    assert_int_equal(bli_stealing_init(&chain, &model, &run), BAL_OK);
     start(&model, function, &run);
     for (int i = 0; initial && i < twin.n; i++)
         for (uint32_t k = 0; k < initial[i]; k++, twin.made++)
@@ -343,13 +343,13 @@ static void run_beside(const char *servers, double load, const struct function *
         make_jobs();
         steal();
         serve();
-        assert_int_equal(bal_stealing_step(&chain), BAL_OK);
+        assert_int_equal(bli_stealing_step(&chain), BAL_OK);
         compare_states(&chain);
         /* Slices end anywhere: what they leave behind must not matter. */
         if (chain.slot == (uint64_t)chain.tally.slice_end)
-            assert_int_equal(bal_stealing_close_slice(&chain), BAL_OK);
+            assert_int_equal(bli_stealing_close_slice(&chain), BAL_OK);
     }
-    bal_stealing_fini(&chain);
+    bli_stealing_fini(&chain);
     check_trial(&model, &run);
 }
 
@@ -423,7 +423,7 @@ static void alone(void **state) {
 static void overload(void **state) {
     (void)state;
     run_beside("4", 1, &functions[0], "hosts(1)", false, 25000);
-    assert_true(twin.at_least[BAL_TAIL_LEVELS - 1] > 0);
+    assert_true(twin.at_least[BLI_TAIL_LEVELS - 1] > 0);
     uint64_t late = 0;
     for (int response = STEALING_COUNTED; response < RESPONSES; response++)
         late += twin.response[response];
@@ -436,29 +436,29 @@ static void overload(void **state) {
 static void beyond_the_count_of_slots(void **state) {
     (void)state;
     static struct stealing chain[2];
-    struct bal_model model = {.load = 0.9, .clock = BAL_CLOCK_SLOTTED};
-    assert_int_equal(bal_servers_parse("20", &model.servers, NULL), BAL_OK);
+    struct bli_model model = {.load = 0.9, .clock = BLI_CLOCK_SLOTTED};
+    assert_int_equal(bli_servers_parse("20", &model.servers, NULL), BAL_OK);
     assert_int_equal(bal_steal_parse("half", &model.steal, NULL), BAL_OK);
     assert_int_equal(bal_placement_parse("hosts(1)", &model.placement, NULL), BAL_OK);
-    const struct bal_run run = {.seed = 9, .time = 2000};
+    const struct bli_run run = {.seed = 9, .time = 2000};
     const uint64_t shift = (UINT64_C(1) << 32) - 1000;
     for (int i = 0; i < 2; i++)
-        assert_int_equal(bal_stealing_init(&chain[i], &model, &run), BAL_OK);
+        assert_int_equal(bli_stealing_init(&chain[i], &model, &run), BAL_OK);
     chain[1].slot = shift;
     for (uint32_t server = 0; server < 20; server++)
         chain[1].end[server] = chain[1].settled[server] = shift;
     for (int slot = 1; slot <= 2000; slot++) {
         for (int i = 0; i < 2; i++) {
-            assert_int_equal(bal_stealing_step(&chain[i]), BAL_OK);
+            assert_int_equal(bli_stealing_step(&chain[i]), BAL_OK);
             if (slot % 2 == 0) /* a slice */
-                assert_int_equal(bal_stealing_close_slice(&chain[i]), BAL_OK);
+                assert_int_equal(bli_stealing_close_slice(&chain[i]), BAL_OK);
         }
         for (uint32_t server = 0; server < 20; server++)
             assert_int_equal(stealing_length(&chain[0], server), stealing_length(&chain[1], server));
     }
     assert_true(chain[1].slot > UINT64_C(1) << 32 && chain[0].tally.all.response > 1e5);
     for (int i = 0; i < 2; i++)
-        bal_stealing_fini(&chain[i]);
+        bli_stealing_fini(&chain[i]);
     assert_memory_equal(&chain[0].tally.all, &chain[1].tally.all, sizeof chain[0].tally.all);
     assert_memory_equal(&chain[0].tally.totals, &chain[1].tally.totals, sizeof chain[0].tally.totals);
 }

@@ -45,10 +45,10 @@ int flock(int file, int operation) {
     return (int)syscall(SYS_flock, file, operation);
 }
 
-static struct bal_store *other;
+static struct bli_store *other;
 
 static void another_is_faster(void) {
-    assert_int_equal(bal_store_open(path_in, BAL_STORE_WRITE, &other, NULL), BAL_OK);
+    assert_int_equal(bli_store_open(path_in, BLI_STORE_WRITE, &other, NULL), BAL_OK);
 }
 
 static void another_removes_it(void) {
@@ -59,12 +59,12 @@ static void who_loses_the_lock_leaves_the_file(void **state) {
     (void)state;
     const char *path = make_place();
     before_lock = another_is_faster;
-    struct bal_store *store = NULL;
+    struct bli_store *store = NULL;
     struct bal_error err = {0};
-    assert_int_equal(bal_store_open(path, BAL_STORE_WRITE, &store, &err), BAL_E_IO);
+    assert_int_equal(bli_store_open(path, BLI_STORE_WRITE, &store, &err), BAL_E_IO);
     assert_non_null(strstr(err.text, "another run is writing to it"));
     assert_int_equal(access(path, F_OK), 0);
-    bal_store_close(other);
+    bli_store_close(other);
     assert_int_equal(unlink(path), 0);
     rmdir(directory);
 }
@@ -73,11 +73,11 @@ static void a_file_that_was_removed_meanwhile_is_made_again(void **state) {
     (void)state;
     const char *path = make_place();
     before_lock = another_removes_it;
-    struct bal_store *store = NULL;
+    struct bli_store *store = NULL;
     struct bal_error err = {0};
-    if (bal_store_open(path, BAL_STORE_WRITE, &store, &err))
+    if (bli_store_open(path, BLI_STORE_WRITE, &store, &err))
         fail_msg("%s", err.text);
-    bal_store_close(store);
+    bli_store_close(store);
     assert_int_equal(unlink(path), 0);
     rmdir(directory);
 }
@@ -101,11 +101,11 @@ static struct meeting *new_meeting(void) {
 }
 
 /* Opens the store when the other does, and waits until the other has tried too. */
-static struct bal_store *try_it(struct meeting *meeting, int me, const char *path) {
-    struct bal_store *store = NULL;
+static struct bli_store *try_it(struct meeting *meeting, int me, const char *path) {
+    struct bli_store *store = NULL;
     meeting->error[me] = (struct bal_error){0};
     pthread_barrier_wait(&meeting->barrier);
-    meeting->got[me] = bal_store_open(path, BAL_STORE_WRITE, &store, &meeting->error[me]) == BAL_OK;
+    meeting->got[me] = bli_store_open(path, BLI_STORE_WRITE, &store, &meeting->error[me]) == BAL_OK;
     pthread_barrier_wait(&meeting->barrier);
     return store;
 }
@@ -117,13 +117,13 @@ static void the_loser_of_a_pair_leaves_the_file_of_the_winner(void **state) {
     const pid_t child = fork();
     int winners = 0, files = 0, told = 0;
     for (int i = 0; i < PAIRS; i++) {
-        struct bal_store *store = try_it(meeting, child == 0, path);
+        struct bli_store *store = try_it(meeting, child == 0, path);
         struct stat about;
         files += stat(path, &about) == 0 && about.st_size > 0;
         winners += meeting->got[0] + meeting->got[1];
         told += strstr(meeting->error[meeting->got[0]].text, "another run is writing to it") != NULL;
         pthread_barrier_wait(&meeting->barrier);
-        bal_store_close(store);
+        bli_store_close(store);
         pthread_barrier_wait(&meeting->barrier);
         if (child)
             unlink(path);

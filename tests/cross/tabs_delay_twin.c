@@ -170,8 +170,8 @@ static void step(struct twin *w) {
 }
 
 enum { LOST, REFUSED, REPORTS, BUSY, STANDBY, SET_UP, WHATS };
-static const enum bal_metric metrics[WHATS] = {BAL_LOST,         BAL_REFUSED,         BAL_REPORTS_PER_JOB,
-                                               BAL_SERVERS_BUSY, BAL_SERVERS_STANDBY, BAL_SERVERS_SETUP};
+static const enum bli_metric metrics[WHATS] = {BLI_LOST,         BLI_REFUSED,         BLI_REPORTS_PER_JOB,
+                                               BLI_SERVERS_BUSY, BLI_SERVERS_STANDBY, BLI_SERVERS_SETUP};
 
 static void run_twin(bool discards, bool aborts, uint64_t replication, double value[WHATS]) {
     static struct twin w;
@@ -190,22 +190,22 @@ static void run_twin(bool discards, bool aborts, uint64_t replication, double va
     value[SET_UP] = w.area[3] / all;
 }
 
-static struct bal_result run_engine(const char *policy) {
-    struct bal_case c = {
+static struct bli_result run_engine(const char *policy) {
+    struct bli_case c = {
         .model = {.load = lambda},
         .policy = policy_of(policy),
         .run = {.seed = 72, .time = warm + length, .warmup = warm / (warm + length)},
         .replications = RUNS,
     };
-    assert_int_equal(bal_servers_parse("6", &c.model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse("exp", &c.model.size, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse("det(0.3)", &c.model.network.delay, NULL), BAL_OK);
-    const struct bal_lab_options options = {.threads = 2};
-    struct bal_result result;
+    assert_int_equal(bli_servers_parse("6", &c.model.servers, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse("exp", &c.model.size, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse("det(0.3)", &c.model.network.delay, NULL), BAL_OK);
+    const struct bli_lab_options options = {.threads = 2};
+    struct bli_result result;
     struct bal_error err = {0};
-    if (bal_lab_run(&c, 1, &options, &result, &err))
+    if (bli_lab_run(&c, 1, &options, &result, &err))
         fail_msg("%s", err.text);
-    assert_int_equal(result.engine, BAL_ENGINE_NETWORK);
+    assert_int_equal(result.engine, BLI_ENGINE_NETWORK);
     return result;
 }
 
@@ -217,18 +217,18 @@ static void compare(const char *policy, bool discards, bool aborts) {
         for (int what = 0; what < WHATS; what++)
             value[what][r] = one[what];
     }
-    const struct bal_result result = run_engine(policy);
-    const double t = bal_student_quantile(1 - erfc(4.5 / sqrt(2)) / 2, 2 * RUNS - 2);
+    const struct bli_result result = run_engine(policy);
+    const double t = bli_student_quantile(1 - erfc(4.5 / sqrt(2)) / 2, 2 * RUNS - 2);
     for (int what = 0; what < WHATS; what++) {
-        const struct bal_estimate twin = bal_estimate_mean(value[what], RUNS),
+        const struct bli_estimate twin = bli_estimate_mean(value[what], RUNS),
                                   engine = result.metric[metrics[what]];
         const double allowed =
-            t * hypot(twin.half_width, engine.half_width) / bal_student_quantile(0.975, RUNS - 1) + 1e-12;
+            t * hypot(twin.half_width, engine.half_width) / bli_student_quantile(0.975, RUNS - 1) + 1e-12;
         if (!(fabs(twin.mean - engine.mean) <= allowed))
             fail_msg("%s: %s is %.5g, and %.5g in the twin; allowed are %.2g", policy,
-                     bal_metric_table[metrics[what]].name, engine.mean, twin.mean, allowed);
+                     bli_metric_table[metrics[what]].name, engine.mean, twin.mean, allowed);
     }
-    assert_true(discards == (result.metric[BAL_LOST].mean > 0.001));
+    assert_true(discards == (result.metric[BLI_LOST].mean > 0.001));
 }
 
 static void jobs_wake_servers_that_are_off(void **state) {

@@ -23,12 +23,12 @@
 
 /* ---- the decision alone ---- */
 
-static const struct bal_window_rule documented = {
+static const struct bli_window_rule documented = {
     .target = 0.7, .window = 60, .panic = 0.1, .threshold = 2, .tick = 2};
 
-static struct window_autoscaler begin(const struct bal_window_rule *rule, uint32_t servers) {
+static struct window_autoscaler begin(const struct bli_window_rule *rule, uint32_t servers) {
     struct window_autoscaler w;
-    assert_int_equal(bal_window_autoscaler_init(&w, rule, servers), BAL_OK);
+    assert_int_equal(bli_window_autoscaler_init(&w, rule, servers), BAL_OK);
     return w;
 }
 
@@ -36,7 +36,7 @@ static struct window_autoscaler begin(const struct bal_window_rule *rule, uint32
 static uint32_t after(struct window_autoscaler *w, unsigned ticks, uint64_t jobs, uint32_t ready) {
     window_autoscaler_count(w, w->since, (int)((int64_t)jobs - (int64_t)w->jobs));
     for (unsigned i = 0; i < ticks; i++)
-        bal_window_autoscaler_decide(w, ready);
+        bli_window_autoscaler_decide(w, ready);
     return w->wanted;
 }
 
@@ -44,11 +44,11 @@ static uint32_t after(struct window_autoscaler *w, unsigned ticks, uint64_t jobs
  */
 static void the_documented_example(void **state) {
     (void)state;
-    struct bal_window_rule rule = documented;
+    struct bli_window_rule rule = documented;
     rule.target = 10 * 0.7;
     struct window_autoscaler w = begin(&rule, 1000);
     assert_int_equal(after(&w, 30, 100, 15), 15);
-    bal_window_autoscaler_fini(&w);
+    bli_window_autoscaler_fini(&w);
 }
 
 /* Halved at each step, and gone after a window without traffic, not before. */
@@ -57,13 +57,13 @@ static void goes_down_slowly(void **state) {
     struct window_autoscaler w = begin(&documented, 1000);
     assert_int_equal(after(&w, 1, 0, 100), 50);
     assert_int_equal(after(&w, 1, 0, 50), 25);
-    bal_window_autoscaler_fini(&w);
+    bli_window_autoscaler_fini(&w);
     w = begin(&documented, 1000);
     after(&w, 60, 1, 2);
     assert_int_equal(w.wanted, 2);
     assert_int_equal(after(&w, 29, 0, 1), 1);
     assert_int_equal(after(&w, 1, 0, 1), 0);
-    bal_window_autoscaler_fini(&w);
+    bli_window_autoscaler_fini(&w);
 }
 
 /* Twice as many wanted by 6 s as are ready: at once, and not fewer until a window has passed without reason.
@@ -76,7 +76,7 @@ static void panics(void **state) {
     assert_int_equal(after(&w, 2, 21, 10), 27); /* (14 + 21 + 21) / 3 / 0.7 = 26.7, above 2 * 10 */
     assert_int_equal(after(&w, 30, 1, 27), 27);
     assert_int_equal(after(&w, 1, 1, 27), 13);
-    bal_window_autoscaler_fini(&w);
+    bli_window_autoscaler_fini(&w);
 }
 
 /* ---- a literal simulation ---- */
@@ -285,50 +285,50 @@ static void run(struct twin *t, double time) {
 }
 
 /* Bursts with pauses longer than the window, so that all servers go; sizes of two kinds. */
-static struct bal_trace *record(struct job *job, uint64_t seed, double busy) {
-    struct bal_trace *trace;
+static struct bli_trace *record(struct job *job, uint64_t seed, double busy) {
+    struct bli_trace *trace;
     struct bal_error err;
     struct bal_rng rng;
     bal_rng_init(&rng, seed, 0, BAL_STREAM_TEST);
-    if (bal_trace_new(NULL, &trace, &err))
+    if (bli_trace_new(NULL, &trace, &err))
         fail_msg("%s", err.text);
     int64_t time = 1000;
     for (int i = 0; i < JOBS; i++) {
-        const struct bal_trace_job recorded = {
+        const struct bli_trace_job recorded = {
             .time = time, .size = 1 + (int64_t)(bal_rng_exp(&rng) * (i % 10 ? 0.4e9 : 3e9))};
-        if (bal_trace_add(trace, &recorded, &err))
+        if (bli_trace_add(trace, &recorded, &err))
             fail_msg("%s", err.text);
         job[i] = (struct job){(double)(time - 1000) * 1e-9, (double)recorded.size * 1e-9};
         time += (int64_t)(bal_rng_exp(&rng) * 0.66e9 / SERVERS / (i / 500 % 2 ? busy : 4 * busy));
         time += i % 1000 == 999 ? (int64_t)(100e9) : 0;
     }
-    if (bal_trace_finish(trace, NULL, &err))
+    if (bli_trace_finish(trace, NULL, &err))
         fail_msg("%s", err.text);
     return trace;
 }
 
-static struct bal_model model_of(const struct bal_trace *trace, double setup) {
-    const struct bal_trace_info *info = bal_trace_info(trace);
-    struct bal_model model = {0};
+static struct bli_model model_of(const struct bli_trace *trace, double setup) {
+    const struct bli_trace_info *info = bli_trace_info(trace);
+    struct bli_model model = {0};
     struct bal_error err;
     char text[20];
     snprintf(text, sizeof text, "%d", SERVERS);
-    if (bal_servers_parse(text, &model.servers, &err) || bal_dist_parse("exp", &model.size, &err) ||
-        bal_dist_parse("det", &model.setup, &err))
+    if (bli_servers_parse(text, &model.servers, &err) || bli_dist_parse("exp", &model.size, &err) ||
+        bli_dist_parse("det", &model.setup, &err))
         fail_msg("%s", err.text);
-    bal_dist_scale(&model.size, info->size_mean);
-    bal_dist_scale(&model.setup, setup);
+    bli_dist_scale(&model.size, info->size_mean);
+    bli_dist_scale(&model.setup, setup);
     model.load = info->work / info->span / SERVERS;
     return model;
 }
 
-static struct bal_trial simulate(const struct bal_model *model, const char *policy,
-                                 const struct bal_trace *trace, uint64_t seed) {
+static struct bli_trial simulate(const struct bli_model *model, const char *policy,
+                                 const struct bli_trace *trace, uint64_t seed) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_run how = {.seed = seed, .time = bal_trace_info(trace)->span, .trace = trace};
-    struct bal_trial trial = {0};
+    const struct bli_run how = {.seed = seed, .time = bli_trace_info(trace)->span, .trace = trace};
+    struct bli_trial trial = {0};
     struct bal_error err;
-    if (bal_simulate(model, &spec, &how, &trial, &err))
+    if (bli_simulate(model, &spec, &how, &trial, &err))
         fail_msg("%s: %s", policy, err.text);
     return trial;
 }
@@ -342,10 +342,10 @@ static void compare(uint64_t seed, uint32_t slots, double busy, double setup) {
     struct twin *t = calloc(1, sizeof *t);
     struct job *job = calloc(JOBS, sizeof *job);
     assert_true(t && job);
-    struct bal_trace *trace = record(job, seed, busy * slots);
-    struct bal_model model = model_of(trace, setup);
+    struct bli_trace *trace = record(job, seed, busy * slots);
+    struct bli_model model = model_of(trace, setup);
     model.slots = slots;
-    const struct bal_trial trial = simulate(&model, "windowed", trace, seed);
+    const struct bli_trial trial = simulate(&model, "windowed", trace, seed);
     *t =
         (struct twin){.job = job, .slots = slots, .setup = setup, .wanted = SERVERS, .last_panic = -INFINITY};
     bal_rng_init(&t->choices, seed, 0, BAL_STREAM_POLICY);
@@ -358,19 +358,19 @@ static void compare(uint64_t seed, uint32_t slots, double busy, double setup) {
         bal_set_insert(t->sets[STANDBY], s);
     }
     note(t, 0);
-    run(t, bal_trace_info(trace)->span);
+    run(t, bli_trace_info(trace)->span);
     assert_int_equal(trial.jobs, JOBS);
     const double all = SERVERS * t->now;
-    expect_near(trial.metric[BAL_RESPONSE_MEAN], t->response / JOBS, "mean response", seed);
-    expect_near(trial.metric[BAL_SERVERS_OFF], t->spent[OFF] / all, "servers off", seed);
-    expect_near(trial.metric[BAL_SERVERS_SETUP], t->spent[SETUP] / all, "servers in set-up", seed);
-    expect_near(trial.metric[BAL_SERVERS_STANDBY], t->spent[STANDBY] / all, "servers that stand by", seed);
+    expect_near(trial.metric[BLI_RESPONSE_MEAN], t->response / JOBS, "mean response", seed);
+    expect_near(trial.metric[BLI_SERVERS_OFF], t->spent[OFF] / all, "servers off", seed);
+    expect_near(trial.metric[BLI_SERVERS_SETUP], t->spent[SETUP] / all, "servers in set-up", seed);
+    expect_near(trial.metric[BLI_SERVERS_STANDBY], t->spent[STANDBY] / all, "servers that stand by", seed);
     /* It is a test of something. */
     assert_true(t->spent[OFF] > 0.05 * all && t->spent[SETUP] > 0);
     assert_true(slots < SLOTS_MAX || t->spent[LEAVING] > 0);
     for (int mode = OFF; mode < FULL; mode++)
         free(t->sets[mode]);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
     free(job);
     free(t);
 }
@@ -397,15 +397,15 @@ static void as_the_literal_twin_with_slots(void **state) {
 static void central_is_least_work(void **state) {
     (void)state;
     struct job *job = calloc(JOBS, sizeof *job);
-    struct bal_trace *trace = record(job, 3, 0.15);
-    const struct bal_model model = model_of(trace, 1);
-    const struct bal_trial a = simulate(&model, "central", trace, 3),
+    struct bli_trace *trace = record(job, 3, 0.15);
+    const struct bli_model model = model_of(trace, 1);
+    const struct bli_trial a = simulate(&model, "central", trace, 3),
                            b = simulate(&model, "least-work", trace, 3);
-    expect_near(a.metric[BAL_RESPONSE_MEAN], b.metric[BAL_RESPONSE_MEAN], "mean response", 3);
-    expect_near(a.metric[BAL_RESPONSE_P99], b.metric[BAL_RESPONSE_P99], "p99", 3);
-    expect_near(a.metric[BAL_WAITING_MEAN], b.metric[BAL_WAITING_MEAN], "mean waiting", 3);
+    expect_near(a.metric[BLI_RESPONSE_MEAN], b.metric[BLI_RESPONSE_MEAN], "mean response", 3);
+    expect_near(a.metric[BLI_RESPONSE_P99], b.metric[BLI_RESPONSE_P99], "p99", 3);
+    expect_near(a.metric[BLI_WAITING_MEAN], b.metric[BLI_WAITING_MEAN], "mean waiting", 3);
     assert_int_equal(a.jobs, b.jobs);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
     free(job);
 }
 
@@ -414,19 +414,19 @@ static void central_is_least_work(void **state) {
 static void slots_are_servers_to_a_common_queue(void **state) {
     (void)state;
     struct job *job = calloc(JOBS, sizeof *job);
-    struct bal_trace *trace = record(job, 5, 0.15);
-    struct bal_model apart = model_of(trace, 1), together = apart;
-    assert_int_equal(bal_servers_parse("4", &together.servers, NULL), BAL_OK);
+    struct bli_trace *trace = record(job, 5, 0.15);
+    struct bli_model apart = model_of(trace, 1), together = apart;
+    assert_int_equal(bli_servers_parse("4", &together.servers, NULL), BAL_OK);
     together.slots = SERVERS / 4;
-    const struct bal_trial one = simulate(&apart, "central", trace, 5);
+    const struct bli_trial one = simulate(&apart, "central", trace, 5);
     const char *const same[] = {"central", "jiq:else=hold"};
     for (int i = 0; i < 2; i++) {
-        const struct bal_trial slots = simulate(&together, same[i], trace, 5);
-        expect_near(slots.metric[BAL_RESPONSE_MEAN], one.metric[BAL_RESPONSE_MEAN], same[i], 5);
-        expect_near(slots.metric[BAL_RESPONSE_P99], one.metric[BAL_RESPONSE_P99], same[i], 5);
+        const struct bli_trial slots = simulate(&together, same[i], trace, 5);
+        expect_near(slots.metric[BLI_RESPONSE_MEAN], one.metric[BLI_RESPONSE_MEAN], same[i], 5);
+        expect_near(slots.metric[BLI_RESPONSE_P99], one.metric[BLI_RESPONSE_P99], same[i], 5);
         assert_int_equal(slots.jobs, one.jobs);
     }
-    bal_trace_free(trace);
+    bli_trace_free(trace);
     free(job);
 }
 
@@ -440,30 +440,30 @@ static void slots_are_servers_to_a_common_queue(void **state) {
 static void delayed_off_with_slots_by_hand(void **state) {
     (void)state;
     static const double arrival[] = {0, 0.1, 0.2, 1.3, 10}, response[] = {2, 1.9, 2, 1, 2};
-    struct bal_trace *trace;
+    struct bli_trace *trace;
     struct bal_error err;
-    assert_int_equal(bal_trace_new(NULL, &trace, &err), BAL_OK);
+    assert_int_equal(bli_trace_new(NULL, &trace, &err), BAL_OK);
     for (int i = 0; i < 5; i++) {
-        const struct bal_trace_job one = {.time = 1000 + llrint(1e9 * arrival[i]), .size = 1000000000};
-        assert_int_equal(bal_trace_add(trace, &one, &err), BAL_OK);
+        const struct bli_trace_job one = {.time = 1000 + llrint(1e9 * arrival[i]), .size = 1000000000};
+        assert_int_equal(bli_trace_add(trace, &one, &err), BAL_OK);
     }
-    assert_int_equal(bal_trace_finish(trace, NULL, &err), BAL_OK);
-    struct bal_model model = model_of(trace, 1);
-    assert_int_equal(bal_servers_parse("2", &model.servers, &err), BAL_OK);
-    assert_int_equal(bal_dist_parse("det", &model.standby, &err), BAL_OK);
-    bal_dist_scale(&model.standby, 0.5);
+    assert_int_equal(bli_trace_finish(trace, NULL, &err), BAL_OK);
+    struct bli_model model = model_of(trace, 1);
+    assert_int_equal(bli_servers_parse("2", &model.servers, &err), BAL_OK);
+    assert_int_equal(bli_dist_parse("det", &model.standby, &err), BAL_OK);
+    bli_dist_scale(&model.standby, 0.5);
     model.slots = 2;
     model.start.off = 1;
-    const struct bal_trial trial = simulate(&model, "delayed-off", trace, 1);
+    const struct bli_trial trial = simulate(&model, "delayed-off", trace, 1);
     double sum = 0;
     for (int i = 0; i < 5; i++)
         sum += response[i];
     const double all = 2 * 12.0;
-    expect_near(trial.metric[BAL_RESPONSE_MEAN], sum / 5, "mean response", 1);
-    expect_near(trial.metric[BAL_SERVERS_SETUP], (1 + 1 + 1) / all, "servers in set-up", 1);
-    expect_near(trial.metric[BAL_SERVERS_STANDBY], (0.5 + 0.5) / all, "servers that stand by", 1);
-    expect_near(trial.metric[BAL_SERVERS_BUSY], (1 + 1.1 + 1) / all, "busy servers", 1);
-    bal_trace_free(trace);
+    expect_near(trial.metric[BLI_RESPONSE_MEAN], sum / 5, "mean response", 1);
+    expect_near(trial.metric[BLI_SERVERS_SETUP], (1 + 1 + 1) / all, "servers in set-up", 1);
+    expect_near(trial.metric[BLI_SERVERS_STANDBY], (0.5 + 0.5) / all, "servers that stand by", 1);
+    expect_near(trial.metric[BLI_SERVERS_BUSY], (1 + 1.1 + 1) / all, "busy servers", 1);
+    bli_trace_free(trace);
 }
 
 /* Servers that never stand by long enough to go are always on; servers that go at once save, and are waited
@@ -472,20 +472,20 @@ static void delayed_off_with_slots_by_hand(void **state) {
 static void delayed_off_between_its_ends(void **state) {
     (void)state;
     struct job *job = calloc(JOBS, sizeof *job);
-    struct bal_trace *trace = record(job, 4, 0.15);
-    struct bal_model model = model_of(trace, 1);
-    const struct bal_trial always = simulate(&model, "central", trace, 4);
-    bal_dist_parse("det", &model.standby, NULL);
-    bal_dist_scale(&model.standby, 1e7);
-    const struct bal_trial never = simulate(&model, "delayed-off", trace, 4);
-    expect_near(never.metric[BAL_RESPONSE_MEAN], always.metric[BAL_RESPONSE_MEAN], "mean response", 4);
-    assert_true(never.metric[BAL_SERVERS_OFF] == 0);
-    bal_dist_scale(&model.standby, 1e-9);
-    const struct bal_trial at_once = simulate(&model, "delayed-off", trace, 4);
-    assert_true(at_once.metric[BAL_SERVERS_OFF] > 0.5);
-    assert_true(at_once.metric[BAL_RESPONSE_MEAN] > always.metric[BAL_RESPONSE_MEAN]);
+    struct bli_trace *trace = record(job, 4, 0.15);
+    struct bli_model model = model_of(trace, 1);
+    const struct bli_trial always = simulate(&model, "central", trace, 4);
+    bli_dist_parse("det", &model.standby, NULL);
+    bli_dist_scale(&model.standby, 1e7);
+    const struct bli_trial never = simulate(&model, "delayed-off", trace, 4);
+    expect_near(never.metric[BLI_RESPONSE_MEAN], always.metric[BLI_RESPONSE_MEAN], "mean response", 4);
+    assert_true(never.metric[BLI_SERVERS_OFF] == 0);
+    bli_dist_scale(&model.standby, 1e-9);
+    const struct bli_trial at_once = simulate(&model, "delayed-off", trace, 4);
+    assert_true(at_once.metric[BLI_SERVERS_OFF] > 0.5);
+    assert_true(at_once.metric[BLI_RESPONSE_MEAN] > always.metric[BLI_RESPONSE_MEAN]);
     assert_int_equal(at_once.jobs, JOBS);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
     free(job);
 }
 

@@ -17,10 +17,10 @@ static bool is_over(const struct http_response *answer) {
 /* Takes it in pieces; returns how many bytes were used. */
 static size_t take(struct http_response *answer, const char *data, size_t size, size_t piece) {
     size_t done = 0;
-    bal_http_response_init(answer);
+    bli_http_response_init(answer);
     while (done < size && !is_over(answer)) {
         const size_t part = piece < size - done ? piece : size - done;
-        const size_t used = bal_http_response_parse(answer, data + done, part);
+        const size_t used = bli_http_response_parse(answer, data + done, part);
         assert(used <= part && (used == part || is_over(answer)));
         done += used;
     }
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         assert(used == used_bytes && whole->state == bytes->state && whole->status == bytes->status);
         assert(whole->keep == bytes->keep && whole->id == bytes->id && whole->left == bytes->left);
         assert(whole->state != RESPONSE_DONE || (whole->status >= 100 && whole->status <= 599));
-        assert(bal_http_response_finish(whole) == bal_http_response_finish(bytes));
+        assert(bli_http_response_finish(whole) == bli_http_response_finish(bytes));
     }
     free(whole);
     free(bytes);

@@ -18,16 +18,16 @@ static void check_error(const struct bal_error *err, enum bal_code code) {
         assert((unsigned char)*c >= ' ' && *c != 0x7f);
 }
 
-static void check_draws(const struct bal_arrivals *arrivals) {
+static void check_draws(const struct bli_arrivals *arrivals) {
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
     /* gaps that are not too short for the states, as a model makes sure */
-    const double changes = bal_arrivals_changes(arrivals), mean_gap = changes > 1 ? 1 / changes : 1;
-    struct bal_arrival_source source;
-    bal_arrival_source_init(&source, arrivals, mean_gap, &rng);
+    const double changes = bli_arrivals_changes(arrivals), mean_gap = changes > 1 ? 1 / changes : 1;
+    struct bli_arrival_source source;
+    bli_arrival_source_init(&source, arrivals, mean_gap, &rng);
     double now = 0;
     for (int i = 0; i < 20; i++) {
-        const double next = bal_arrival_source_next(&source, now);
+        const double next = bli_arrival_source_next(&source, now);
         assert(next >= now && isfinite(next));
         assert(source.first || next == now);
         now = next;
@@ -39,20 +39,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(text);
     memcpy(text, data, size);
     text[size] = '\0';
-    static struct bal_arrivals arrivals, back;
-    static char printed[BAL_ARRIVALS_TEXT], again[BAL_ARRIVALS_TEXT];
+    static struct bli_arrivals arrivals, back;
+    static char printed[BLI_ARRIVALS_TEXT], again[BLI_ARRIVALS_TEXT];
     struct bal_error err;
-    const enum bal_code code = bal_arrivals_parse(text, &arrivals, &err);
+    const enum bal_code code = bli_arrivals_parse(text, &arrivals, &err);
     if (code) {
         check_error(&err, code);
     } else {
-        assert(bal_arrivals_print(&arrivals, printed, sizeof printed) < sizeof printed);
-        assert(bal_arrivals_parse(printed, &back, &err) == BAL_OK);
-        assert(bal_arrivals_print(&back, again, sizeof again) < sizeof again);
+        assert(bli_arrivals_print(&arrivals, printed, sizeof printed) < sizeof printed);
+        assert(bli_arrivals_parse(printed, &back, &err) == BAL_OK);
+        assert(bli_arrivals_print(&back, again, sizeof again) < sizeof again);
         assert(strcmp(printed, again) == 0);
         assert(memcmp(arrivals.rate, back.rate, sizeof back.rate) == 0);
         assert(memcmp(arrivals.stay, back.stay, sizeof back.stay) == 0);
-        assert(bal_arrivals_are_poisson(&arrivals) == bal_arrivals_are_poisson(&back));
+        assert(bli_arrivals_are_poisson(&arrivals) == bli_arrivals_are_poisson(&back));
         check_draws(&arrivals);
     }
     free(text);

@@ -19,57 +19,57 @@ static void check_error(const struct bal_error *err, enum bal_code code, const c
         assert((unsigned char)*c >= ' ' && *c != 0x7f);
 }
 
-static bool same_batch(const struct bal_batch *x, const struct bal_batch *y) {
+static bool same_batch(const struct bli_batch *x, const struct bli_batch *y) {
     return x->kind == y->kind && x->open == y->open && (x->mean == y->mean || x->open) && x->low == y->low &&
            x->high == y->high && x->values == y->values && memcmp(x->value, y->value, sizeof x->value) == 0 &&
            memcmp(x->probability, y->probability, sizeof x->probability) == 0;
 }
 
-static void check_values(struct bal_batch *batch) {
+static void check_values(struct bli_batch *batch) {
     if (batch->open)
-        assert(bal_batch_set_mean(batch, 0.7, NULL) == BAL_OK);
+        assert(bli_batch_set_mean(batch, 0.7, NULL) == BAL_OK);
     assert(batch->mean >= batch->low && batch->mean <= batch->high);
-    assert(bal_batch_variance(batch) >= 0);
+    assert(bli_batch_variance(batch) >= 0);
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
     uint32_t many[7];
-    bal_batch_sample_many(batch, &rng, many, 7);
+    bli_batch_sample_many(batch, &rng, many, 7);
     for (int i = 0; i < 7; i++) {
-        const uint32_t one = bal_batch_sample(batch, &rng);
+        const uint32_t one = bli_batch_sample(batch, &rng);
         assert(one >= batch->low && one <= batch->high);
         assert(many[i] >= batch->low && many[i] <= batch->high);
     }
 }
 
 static void try_batch(const char *text) {
-    struct bal_batch batch, back;
+    struct bli_batch batch, back;
     struct bal_error err;
-    const enum bal_code code = bal_batch_parse(text, &batch, &err);
+    const enum bal_code code = bli_batch_parse(text, &batch, &err);
     if (code) {
         check_error(&err, code, "law '");
         return;
     }
-    char printed[BAL_BATCH_TEXT];
-    assert(bal_batch_print(&batch, printed, sizeof printed) < sizeof printed);
-    assert(bal_batch_parse(printed, &back, &err) == BAL_OK);
+    char printed[BLI_BATCH_TEXT];
+    assert(bli_batch_print(&batch, printed, sizeof printed) < sizeof printed);
+    assert(bli_batch_parse(printed, &back, &err) == BAL_OK);
     assert(same_batch(&batch, &back));
     check_values(&batch);
 }
 
 static void try_servers(const char *text) {
-    static struct bal_servers servers, back;
+    static struct bli_servers servers, back;
     struct bal_error err;
-    const enum bal_code code = bal_servers_parse(text, &servers, &err);
+    const enum bal_code code = bli_servers_parse(text, &servers, &err);
     if (code) {
         check_error(&err, code, "servers '");
         return;
     }
-    const size_t length = bal_servers_print(&servers, NULL, 0);
+    const size_t length = bli_servers_print(&servers, NULL, 0);
     char *printed = malloc(length + 1);
-    assert(printed && bal_servers_print(&servers, printed, length + 1) == length);
-    assert(bal_servers_parse(printed, &back, &err) == BAL_OK);
-    assert(servers.groups == back.groups && bal_servers_count(&servers) == bal_servers_count(&back));
-    assert(bal_servers_capacity(&servers) == bal_servers_capacity(&back));
+    assert(printed && bli_servers_print(&servers, printed, length + 1) == length);
+    assert(bli_servers_parse(printed, &back, &err) == BAL_OK);
+    assert(servers.groups == back.groups && bli_servers_count(&servers) == bli_servers_count(&back));
+    assert(bli_servers_capacity(&servers) == bli_servers_capacity(&back));
     for (unsigned i = 0; i < servers.groups; i++)
         assert(same_batch(&servers.group[i].capacity, &back.group[i].capacity));
     free(printed);

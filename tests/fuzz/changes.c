@@ -21,58 +21,58 @@ static void check_error(const struct bal_error *err, enum bal_code code) {
 
 static bool is_json(const char *text, size_t size) {
     struct json_reader r;
-    bal_json_reader_init(&r, text, size);
-    return bal_json_reader_skip(&r) && bal_json_reader_end(&r);
+    bli_json_reader_init(&r, text, size);
+    return bli_json_reader_skip(&r) && bli_json_reader_end(&r);
 }
 
 static void check_change(const char *text, size_t size, bool add) {
-    struct bal_change change, again;
+    struct bli_change change, again;
     struct bal_error err;
-    char printed[BAL_CHANGE_TEXT], whole[BAL_CHANGE_TEXT + 2];
-    bal_change_init(&change, "u", "");
-    const enum bal_code code = bal_change_read(text, size, add, &change, &err);
+    char printed[BLI_CHANGE_TEXT], whole[BLI_CHANGE_TEXT + 2];
+    bli_change_init(&change, "u", "");
+    const enum bal_code code = bli_change_read(text, size, add, &change, &err);
     if (code) {
         check_error(&err, code);
         return;
     }
     assert(is_json(text, size));
-    assert(change.state <= BAL_STATE_DOWN && change.presence <= BAL_SERVER_ADDED_BACKUP);
-    assert(add == (change.presence != BAL_SERVER_CONFIGURED) && add == (change.server[0] != '\0'));
-    const size_t length = bal_change_print(&change, printed);
+    assert(change.state <= BLI_STATE_DOWN && change.presence <= BLI_SERVER_ADDED_BACKUP);
+    assert(add == (change.presence != BLI_SERVER_CONFIGURED) && add == (change.server[0] != '\0'));
+    const size_t length = bli_change_print(&change, printed);
     assert(length == strlen(printed));
     snprintf(whole, sizeof whole, "{%s}", printed);
-    bal_change_init(&again, "u", change.server);
+    bli_change_init(&again, "u", change.server);
     again.presence = change.presence;
-    assert(!*printed || bal_change_read(whole, strlen(whole), false, &again, &err) == BAL_OK);
+    assert(!*printed || bli_change_read(whole, strlen(whole), false, &again, &err) == BAL_OK);
     assert(memcmp(&again, &change, sizeof again) == 0);
 }
 
-static void check_printing(const struct bal_changes *changes, struct bal_changes *again) {
+static void check_printing(const struct bli_changes *changes, struct bli_changes *again) {
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     assert(out);
-    bal_changes_print(changes, out);
+    bli_changes_print(changes, out);
     fclose(out);
-    assert(bal_changes_read(text, length, again, NULL) == BAL_OK);
+    assert(bli_changes_read(text, length, again, NULL) == BAL_OK);
     assert(again->generation == changes->generation && again->count == changes->count);
     for (uint32_t i = 0; i < again->count; i++)
         assert(memcmp(&again->change[i], &changes->change[i], sizeof again->change[i]) == 0);
     for (size_t cut = length > 200 ? length - 200 : 0; cut + 2 < length; cut++) /* the last is a newline */
-        assert(bal_changes_read(text, cut, again, NULL) == BAL_E_SYNTAX && again->count == 0);
+        assert(bli_changes_read(text, cut, again, NULL) == BAL_E_SYNTAX && again->count == 0);
     free(text);
 }
 
 static void check_file(const char *text, size_t size) {
-    static struct bal_changes changes, again;
+    static struct bli_changes changes, again;
     struct bal_error err;
-    const enum bal_code code = bal_changes_read(text, size, &changes, &err);
+    const enum bal_code code = bli_changes_read(text, size, &changes, &err);
     if (code) {
         check_error(&err, code);
         assert(changes.count == 0);
         return;
     }
-    assert(is_json(text, size) && changes.count <= BAL_CHANGES_MAX);
+    assert(is_json(text, size) && changes.count <= BLI_CHANGES_MAX);
     check_printing(&changes, &again);
 }
 

@@ -16,24 +16,24 @@ static void check_error(const struct bal_error *err, enum bal_code code) {
         assert((unsigned char)*c >= ' ' && *c != 0x7f);
 }
 
-static void check_event(const struct bal_network_event *event) {
-    assert(event->kind < BAL_NETWORK_EVENT_KINDS);
+static void check_event(const struct bli_network_event *event) {
+    assert(event->kind < BLI_NETWORK_EVENT_KINDS);
     assert(event->at >= 0 && isfinite(event->at) && event->length >= 0 && isfinite(event->length));
     assert(event->share > 0 && event->share <= 1 && event->dispatchers > 0 && event->dispatchers <= 1);
     assert(event->down > 0 && isfinite(event->down));
-    if (event->kind == BAL_EVENT_CUT || event->kind == BAL_EVENT_LOSS)
+    if (event->kind == BLI_EVENT_CUT || event->kind == BLI_EVENT_LOSS)
         assert(event->length > 0);
 }
 
-static void check_text(const struct bal_network_events *events) {
-    const size_t length = bal_network_events_print(events, NULL, 0);
+static void check_text(const struct bli_network_events *events) {
+    const size_t length = bli_network_events_print(events, NULL, 0);
     char *text = malloc(length + 1);
     assert(text);
-    assert(bal_network_events_print(events, text, length + 1) == length && strlen(text) == length);
-    struct bal_network_events back;
-    assert(bal_network_events_parse(text, &back, NULL) == BAL_OK && back.count == events->count);
+    assert(bli_network_events_print(events, text, length + 1) == length && strlen(text) == length);
+    struct bli_network_events back;
+    assert(bli_network_events_parse(text, &back, NULL) == BAL_OK && back.count == events->count);
     for (unsigned i = 0; i < events->count; i++) {
-        const struct bal_network_event *a = &events->event[i], *b = &back.event[i];
+        const struct bli_network_event *a = &events->event[i], *b = &back.event[i];
         assert(a->kind == b->kind && a->at == b->at && a->length == b->length && a->share == b->share &&
                a->dispatchers == b->dispatchers && a->down == b->down);
     }
@@ -45,13 +45,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(text);
     memcpy(text, data, size);
     text[size] = '\0';
-    struct bal_network_events events;
+    struct bli_network_events events;
     struct bal_error err;
-    const enum bal_code code = bal_network_events_parse(text, &events, &err);
+    const enum bal_code code = bli_network_events_parse(text, &events, &err);
     if (code) {
         check_error(&err, code);
     } else {
-        assert(events.count <= BAL_NETWORK_EVENTS_MAX);
+        assert(events.count <= BLI_NETWORK_EVENTS_MAX);
         for (unsigned i = 0; i < events.count; i++)
             check_event(&events.event[i]);
         check_text(&events);

@@ -12,26 +12,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = calloc(1, size + 1);
     assert(text);
     memcpy(text, data, size);
-    struct bal_log_expression expression;
+    struct bli_log_expression expression;
     struct bal_error err;
-    const enum bal_code code = bal_log_expression_parse(text, &expression, &err);
+    const enum bal_code code = bli_log_expression_parse(text, &expression, &err);
     if (code) {
         assert(code == BAL_E_SYNTAX && err.code == code && *err.text);
         for (const char *c = err.text; *c; c++)
             assert((unsigned char)*c >= ' ' && *c != 0x7f);
     } else {
         static const char *const numbers[] = {"0", "1", "374", "0.5", "1e300", "-", "5e-05", ""};
-        struct bal_log_span fields[BAL_LOG_EXPRESSION_COLUMNS];
-        int field[BAL_LOG_EXPRESSION_COLUMNS];
-        assert(expression.steps > 0 && expression.columns <= BAL_LOG_EXPRESSION_COLUMNS);
+        struct bli_log_span fields[BLI_LOG_EXPRESSION_COLUMNS];
+        int field[BLI_LOG_EXPRESSION_COLUMNS];
+        assert(expression.steps > 0 && expression.columns <= BLI_LOG_EXPRESSION_COLUMNS);
         for (int shift = 0; shift < 8; shift++) {
-            for (int i = 0; i < BAL_LOG_EXPRESSION_COLUMNS; i++) {
+            for (int i = 0; i < BLI_LOG_EXPRESSION_COLUMNS; i++) {
                 const char *number = numbers[(i + shift) % 8];
-                fields[i] = (struct bal_log_span){number, strlen(number)};
+                fields[i] = (struct bli_log_span){number, strlen(number)};
                 field[i] = i;
             }
             int64_t value;
-            if (bal_log_expression_value(&expression, fields, field, &value))
+            if (bli_log_expression_value(&expression, fields, field, &value))
                 assert(value >= 0);
         }
     }

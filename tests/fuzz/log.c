@@ -24,87 +24,87 @@ static void check_error(const struct bal_error *err, enum bal_code code) {
         assert((unsigned char)*c >= ' ' && *c != 0x7f);
 }
 
-static void check_summary(const struct bal_log_summary *summary) {
+static void check_summary(const struct bli_log_summary *summary) {
     uint64_t skipped = 0, examples = 0;
-    for (int i = 0; i < BAL_LOG_REASON_COUNT; i++) {
+    for (int i = 0; i < BLI_LOG_REASON_COUNT; i++) {
         skipped += summary->skipped[i];
         examples += summary->skipped[i] < 2 ? summary->skipped[i] : 2;
     }
     assert(summary->jobs + summary->filtered + summary->empty + skipped == summary->lines);
-    assert(summary->examples == (examples < BAL_LOG_EXAMPLES ? examples : BAL_LOG_EXAMPLES));
+    assert(summary->examples == (examples < BLI_LOG_EXAMPLES ? examples : BLI_LOG_EXAMPLES));
     assert(summary->files == 2);
     for (size_t i = 0; i < summary->files; i++) {
-        const struct bal_log_file *file = &summary->file[i];
+        const struct bli_log_file *file = &summary->file[i];
         assert(file->jobs == 0 || (*file->format && *file->service && *file->time));
     }
     assert(summary->file[1].same == (summary->file[0].jobs > 0)); /* it is read twice */
     assert(summary->jobs == 0 || (summary->resolution > 0 && summary->resolution <= 1));
     for (size_t i = 0; i < summary->examples; i++) {
-        const struct bal_log_example *example = &summary->example[i];
-        assert((unsigned)example->reason < BAL_LOG_REASON_COUNT);
+        const struct bli_log_example *example = &summary->example[i];
+        assert((unsigned)example->reason < BLI_LOG_REASON_COUNT);
         assert(example->line > 0 && example->line <= summary->lines);
         assert(memchr(example->text, 0, sizeof example->text));
         for (const char *c = example->text; *c;) {
             bool valid;
-            assert(bal_utf8_is_harmless(bal_utf8_decode(&c, &valid)) && valid);
+            assert(bli_utf8_is_harmless(bli_utf8_decode(&c, &valid)) && valid);
         }
     }
 }
 
-static void check_jobs(struct bal_trace *trace, uint64_t jobs) {
+static void check_jobs(struct bli_trace *trace, uint64_t jobs) {
     struct bal_error err;
-    const enum bal_code code = bal_trace_finish(trace, NULL, &err);
+    const enum bal_code code = bli_trace_finish(trace, NULL, &err);
     assert(code == (jobs ? BAL_OK : BAL_E_MODEL));
     if (code)
         return;
-    struct bal_trace_cursor *cursor;
-    assert(!bal_trace_cursor_new(trace, &cursor, &err));
-    struct bal_trace_job job, before = {.time = INT64_MIN};
+    struct bli_trace_cursor *cursor;
+    assert(!bli_trace_cursor_new(trace, &cursor, &err));
+    struct bli_trace_job job, before = {.time = INT64_MIN};
     uint64_t count = 0;
-    for (; !bal_trace_next(cursor, &job, &err) && job.size > 0; count++) {
+    for (; !bli_trace_next(cursor, &job, &err) && job.size > 0; count++) {
         assert(job.time >= before.time);
         before = job;
     }
     assert(count == jobs);
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
 }
 
-static enum bal_code add_wanted_job(void *trace, const struct bal_log_record *record, struct bal_error *err) {
-    return record->wanted ? bal_trace_add(trace, &record->job, err) : BAL_OK;
+static enum bal_code add_wanted_job(void *trace, const struct bli_log_record *record, struct bal_error *err) {
+    return record->wanted ? bli_trace_add(trace, &record->job, err) : BAL_OK;
 }
 
-static void read_path(const char *path, const struct bal_log_options *options) {
-    struct bal_trace *trace;
-    struct bal_log_summary summary;
+static void read_path(const char *path, const struct bli_log_options *options) {
+    struct bli_trace *trace;
+    struct bli_log_summary summary;
     struct bal_error err = {0};
-    assert(!bal_trace_new_small(NULL, 16, &trace, &err));
-    struct bal_log_options into = *options;
+    assert(!bli_trace_new_small(NULL, 16, &trace, &err));
+    struct bli_log_options into = *options;
     into.take = add_wanted_job;
     into.take_context = trace;
     const char *const paths[] = {path, path};
-    const enum bal_code code = bal_log_read(paths, 2, &into, &summary, &err);
+    const enum bal_code code = bli_log_read(paths, 2, &into, &summary, &err);
     if (code) {
         check_error(&err, code);
     } else {
         check_summary(&summary);
         check_jobs(trace, summary.jobs);
     }
-    bal_log_summary_fini(&summary);
-    bal_trace_free(trace);
+    bli_log_summary_fini(&summary);
+    bli_trace_free(trace);
 }
 
 struct account {
-    const struct bal_log_servers *servers;
+    const struct bli_log_servers *servers;
     uint64_t records;
 };
 
-static enum bal_code take_record(void *context, const struct bal_log_record *record, struct bal_error *err) {
+static enum bal_code take_record(void *context, const struct bli_log_record *record, struct bal_error *err) {
     (void)err;
     struct account *account = context;
     account->records++;
     assert(record->job.size > 0 && record->whole >= -1 && record->ahead >= -1 && record->status < 1000);
-    for (unsigned i = 0; i < record->tries && i < BAL_LOG_TRIES; i++) {
-        assert(record->visit[i].server < bal_log_servers_count(account->servers));
+    for (unsigned i = 0; i < record->tries && i < BLI_LOG_TRIES; i++) {
+        assert(record->visit[i].server < bli_log_servers_count(account->servers));
         assert(record->visit[i].took >= -1 && record->visit[i].status < 1000);
     }
     return BAL_OK;
@@ -122,26 +122,26 @@ static void check_request(const char *text) {
 }
 
 /* The same with servers and records: as many of these as there are jobs. */
-static void read_records(const char *path, struct bal_log_options options) {
-    struct bal_log_summary summary;
+static void read_records(const char *path, struct bli_log_options options) {
+    struct bli_log_summary summary;
     struct bal_error err = {0};
-    assert(!bal_log_servers_new(&options.servers, &err) && !bal_log_requests_new(&options.requests, &err));
+    assert(!bli_log_servers_new(&options.servers, &err) && !bli_log_requests_new(&options.requests, &err));
     struct account account = {.servers = options.servers};
     options.take = take_record;
     options.take_context = &account;
     const char *const paths[] = {path, path};
-    const enum bal_code code = bal_log_read(paths, 2, &options, &summary, &err);
+    const enum bal_code code = bli_log_read(paths, 2, &options, &summary, &err);
     if (code)
         check_error(&err, code);
     else
         assert(account.records == summary.jobs + summary.filtered);
-    for (uint32_t i = 0; i < bal_log_servers_count(options.servers); i++)
-        assert(*bal_log_servers_name(options.servers, i));
-    bal_log_summary_fini(&summary);
-    for (uint32_t i = 0; i < bal_log_servers_count(options.requests); i++)
-        check_request(bal_log_servers_name(options.requests, i));
-    bal_log_servers_free(options.servers);
-    bal_log_servers_free(options.requests);
+    for (uint32_t i = 0; i < bli_log_servers_count(options.servers); i++)
+        assert(*bli_log_servers_name(options.servers, i));
+    bli_log_summary_fini(&summary);
+    for (uint32_t i = 0; i < bli_log_servers_count(options.requests); i++)
+        check_request(bli_log_servers_name(options.requests, i));
+    bli_log_servers_free(options.servers);
+    bli_log_servers_free(options.requests);
 }
 
 /* Takes the last word of a line off; NULL when it is "-" or not there. */
@@ -166,7 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *line = calloc(1, length + 1);
     assert(line);
     memcpy(line, data, length);
-    struct bal_log_options options = {.seed = 1};
+    struct bli_log_options options = {.seed = 1};
     if (count_tabs(line) >= 7) {
         options.status = take_word(line);
         options.to = take_word(line);

@@ -18,24 +18,24 @@ struct taken {
     int64_t sum;
 };
 
-static void take(void *context, const struct bal_trace_job *job) {
+static void take(void *context, const struct bli_trace_job *job) {
     struct taken *taken = context;
     assert(job->size > 0 && job->ahead >= 0 && job->time >= job->ahead);
-    assert(job->server >= 1 && job->server <= BAL_RING_SERVERS);
+    assert(job->server >= 1 && job->server <= BLI_RING_SERVERS);
     taken->count++;
     taken->sum += job->time / 1000 + job->size;
 }
 
 static void try_fleet(const char *text, size_t size) {
-    struct bal_log_servers *names;
-    struct bal_ring_fleet fleet;
+    struct bli_log_servers *names;
+    struct bli_ring_fleet fleet;
     struct bal_error err = {0};
-    assert(bal_log_servers_new(&names, NULL) == BAL_OK);
-    if (bal_ring_fleet(text, size, "app", &fleet, names, &err) == BAL_OK)
-        assert(fleet.servers > 0 && fleet.slots > 0 && bal_log_servers_count(names) <= fleet.servers);
+    assert(bli_log_servers_new(&names, NULL) == BAL_OK);
+    if (bli_ring_fleet(text, size, "app", &fleet, names, &err) == BAL_OK)
+        assert(fleet.servers > 0 && fleet.slots > 0 && bli_log_servers_count(names) <= fleet.servers);
     else
         assert(*err.text);
-    bal_log_servers_free(names);
+    bli_log_servers_free(names);
 }
 
 static void try_watch(const char *text, size_t size) {
@@ -43,20 +43,20 @@ static void try_watch(const char *text, size_t size) {
     struct watch watch;
     struct watch_history history;
     struct bal_error err = {0};
-    struct bal_strbuf shown;
-    const enum bal_code code = bal_watch_read(&watch, text, size, "the status", &err);
+    struct bli_strbuf shown;
+    const enum bal_code code = bli_watch_read(&watch, text, size, "the status", &err);
     assert(code ? *err.text : !*err.text);
-    const enum bal_code past = bal_watch_read_history(&history, text, size, "the history", &err);
+    const enum bal_code past = bli_watch_read_history(&history, text, size, "the history", &err);
     assert(past ? *err.text : true);
-    if (!code && !past && bal_strbuf_open(&shown)) {
-        bal_watch_print(NULL, &watch, &history, &view, shown.stream);
-        assert(bal_strbuf_close(&shown));
+    if (!code && !past && bli_strbuf_open(&shown)) {
+        bli_watch_print(NULL, &watch, &history, &view, shown.stream);
+        assert(bli_strbuf_close(&shown));
         for (const char *at = shown.text; *at; at++)
             assert((unsigned char)*at >= ' ' || *at == '\n');
-        bal_strbuf_discard(&shown);
+        bli_strbuf_discard(&shown);
     }
-    bal_watch_free_history(&history);
-    bal_watch_free(&watch);
+    bli_watch_free_history(&history);
+    bli_watch_free(&watch);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -65,10 +65,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(text, data, size);
     text[size] = 0;
     struct taken one = {0}, again = {0};
-    struct bal_ring_head head, other;
+    struct bli_ring_head head, other;
     struct bal_error err = {0};
-    const enum bal_code code = bal_ring_read(text, size, &head, take, &one, &err);
-    assert(code == bal_ring_read(text, size, &other, take, &again, NULL));
+    const enum bal_code code = bli_ring_read(text, size, &head, take, &one, &err);
+    assert(code == bli_ring_read(text, size, &other, take, &again, NULL));
     assert(one.count == again.count && one.sum == again.sum);
     assert(code ? *err.text : one.count <= head.next - head.first);
     try_fleet(text, size);

@@ -17,30 +17,30 @@ static void check_error(const struct bal_error *err, enum bal_code code) {
         assert((unsigned char)*c >= ' ' && *c != 0x7f);
 }
 
-static void check_fleet(const struct bal_servers *servers) {
-    assert(servers->groups >= 1 && servers->groups <= BAL_GROUPS_MAX);
+static void check_fleet(const struct bli_servers *servers) {
+    assert(servers->groups >= 1 && servers->groups <= BLI_GROUPS_MAX);
     uint64_t count = 0;
     for (unsigned g = 0; g < servers->groups; g++) {
         count += servers->group[g].count;
         assert(servers->group[g].count >= 1);
         assert(servers->group[g].speed > 0 && isfinite(servers->group[g].speed));
     }
-    assert(count == bal_servers_count(servers) && count <= BAL_SERVERS_MAX);
-    assert(bal_servers_capacity(servers) > 0 && isfinite(bal_servers_capacity(servers)));
+    assert(count == bli_servers_count(servers) && count <= BLI_SERVERS_MAX);
+    assert(bli_servers_capacity(servers) > 0 && isfinite(bli_servers_capacity(servers)));
 }
 
-static void check_text(const struct bal_servers *servers) {
-    const size_t length = bal_servers_print(servers, NULL, 0);
+static void check_text(const struct bli_servers *servers) {
+    const size_t length = bli_servers_print(servers, NULL, 0);
     char *text = malloc(length + 1), *again = malloc(length + 1);
     assert(text && again);
-    assert(bal_servers_print(servers, text, length + 1) == length && strlen(text) == length);
-    struct bal_servers back;
-    assert(bal_servers_parse(text, &back, NULL) == BAL_OK);
+    assert(bli_servers_print(servers, text, length + 1) == length && strlen(text) == length);
+    struct bli_servers back;
+    assert(bli_servers_parse(text, &back, NULL) == BAL_OK);
     assert(back.groups == servers->groups);
     for (unsigned g = 0; g < servers->groups; g++)
         assert(back.group[g].count == servers->group[g].count &&
                back.group[g].speed == servers->group[g].speed);
-    assert(bal_servers_print(&back, again, length + 1) == length && strcmp(text, again) == 0);
+    assert(bli_servers_print(&back, again, length + 1) == length && strcmp(text, again) == 0);
     free(text);
     free(again);
 }
@@ -50,9 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(text);
     memcpy(text, data, size);
     text[size] = '\0';
-    struct bal_servers servers;
+    struct bli_servers servers;
     struct bal_error err;
-    const enum bal_code code = bal_servers_parse(text, &servers, &err);
+    const enum bal_code code = bli_servers_parse(text, &servers, &err);
     if (code) {
         check_error(&err, code);
     } else {

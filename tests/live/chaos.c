@@ -42,14 +42,14 @@ static void on_signal(int number) {
 
 /* By how much generator and servers were late on average, in times of service. */
 static double late_by(const struct rig_block *block) {
-    const struct bal_load_times *late = &block->load->late;
+    const struct bli_load_times *late = &block->load->late;
     return ((late->count ? late->sum / (double)late->count : 0) + block->overslept) /
            block->rig->c.model.size.mean;
 }
 
-static bool holds(const struct bal_experiment *e) {
+static bool holds(const struct bli_experiment *e) {
     const struct bal_policy_spec *spec = &e->policy[0].spec;
-    return e->policy[0].proxy == BAL_PROXY_BALLAST && bal_policy_flags(spec) & BAL_MAY_HOLD &&
+    return e->policy[0].proxy == BLI_PROXY_BALLAST && bal_policy_flags(spec) & BAL_MAY_HOLD &&
            !(spec->policy->wants & BAL_WANTS_POWER);
 }
 
@@ -74,15 +74,15 @@ static void print_times(const struct rig_block *block) {
     }
 }
 
-static enum bal_code run_block(const struct options *o, const struct bal_experiment *e, struct rig *rig,
+static enum bal_code run_block(const struct options *o, const struct bli_experiment *e, struct rig *rig,
                                struct chaos_verdict *verdict, double *late, struct bal_error *err) {
     struct rig_block block = {0};
-    struct bal_trial trial = {0};
+    struct bli_trial trial = {0};
     trial.histogram[0] = calloc(1, sizeof *trial.histogram[0]);
     trial.histogram[1] = calloc(1, sizeof *trial.histogram[1]);
-    enum bal_code code = bal_rig_start(rig, &o->programs, e, 0, 0, o->place, err);
+    enum bal_code code = bli_rig_start(rig, &o->programs, e, 0, 0, o->place, err);
     if (!code) {
-        code = bal_block_run(&block, rig, 0, &stop, NULL, NULL, &trial, err);
+        code = bli_block_run(&block, rig, 0, &stop, NULL, NULL, &trial, err);
         if (!code)
             (o->trial ? chaos_check_trial : chaos_check)(&block, holds(e), verdict);
         if (!code && o->times)
@@ -91,8 +91,8 @@ static enum bal_code run_block(const struct options *o, const struct bal_experim
             printf("  late by %.1f %% of a service time on average, %.1f %% at servers\n",
                    100 * late_by(&block), 100 * block.overslept / rig->c.model.size.mean);
         *late = code ? 0 : late_by(&block);
-        bal_rig_stop(rig);
-        bal_block_fini(&block);
+        bli_rig_stop(rig);
+        bli_block_fini(&block);
     }
     free(trial.histogram[0]);
     free(trial.histogram[1]);
@@ -104,11 +104,11 @@ static bool run_cycle(const struct options *o, uint64_t seed, const char *policy
                       struct chaos_verdict *verdict, unsigned *repeated) {
     char text[CHAOS_FILE];
     struct bal_error err = {0};
-    struct bal_experiment *e = NULL;
+    struct bli_experiment *e = NULL;
     struct rig *rig = calloc(1, sizeof *rig);
     (o->trial ? chaos_trial_file : chaos_file)(seed, policy, o->ipv6, text);
     enum bal_code code =
-        rig ? bal_experiment_parse(text, strlen(text), "chaos", BAL_MODE_PLAIN, &e, &err) : BAL_E_MEMORY;
+        rig ? bli_experiment_parse(text, strlen(text), "chaos", BLI_MODE_PLAIN, &e, &err) : BAL_E_MEMORY;
     bool still = true; /* late by more than a twentieth: then nothing can be said */
     for (int i = 0; !code && i < TRIES && still && (i == 0 || *verdict->text); i++) {
         *repeated += i > 0;
@@ -119,7 +119,7 @@ static bool run_cycle(const struct options *o, uint64_t seed, const char *policy
             printf("seed %-6llu %-20s the machine stood still (%.0f %% of a service time): %s\n",
                    (unsigned long long)seed, policy, 100 * late, verdict->text);
     }
-    bal_experiment_free(e);
+    bli_experiment_free(e);
     free(rig);
     if (code && !stop)
         fprintf(stderr, "seed %llu, %s: %s\n", (unsigned long long)seed, policy, err.text);
@@ -240,12 +240,12 @@ int main(int argc, char **argv) {
         fputs(text, stdout);
         return 0;
     }
-    if (bal_hosts_check(&err)) {
+    if (bli_hosts_check(&err)) {
         printf("1..0 # SKIP %s\n", err.text);
         return 77; /* skipped, to meson */
     }
     find_programs(&o.programs, argv[1], argv[2]);
-    if (!o.programs.self || !o.programs.module || !o.programs.nginx || bal_workdir_create(o.place, &err)) {
+    if (!o.programs.self || !o.programs.module || !o.programs.nginx || bli_workdir_create(o.place, &err)) {
         fprintf(stderr, "ballast, its module or nginx is not there %s\n", err.text);
         return 2;
     }
@@ -253,6 +253,6 @@ int main(int argc, char **argv) {
     signal(SIGTERM, on_signal);
     sched_setscheduler(0, SCHED_FIFO, &first); /* where that is allowed */
     const int status = run_all(&o);
-    bal_workdir_remove(o.place);
+    bli_workdir_remove(o.place);
     return status;
 }

@@ -150,7 +150,7 @@ static double sum_of(const char *text, const char *name) {
 /* All that one process counts as being there; NaN: it does not answer. */
 static double count_at(const struct rig_block *block, unsigned host, uint16_t port,
                        const char *const *names) {
-    char *text = bal_rig_get(block->rig, host, port, "/ballast", NULL);
+    char *text = bli_rig_get(block->rig, host, port, "/ballast", NULL);
     double sum = text ? 0 : NAN;
     for (; text && *names; names++)
         sum += sum_of(text, *names);
@@ -164,7 +164,7 @@ static void await_rest(const struct rig_block *block, unsigned host, uint16_t po
     double count = NAN;
     for (int i = 0; i < 100 && count != 0; i++) {
         if (i > 0)
-            bal_pause(0.1);
+            bli_pause(0.1);
         count = count_at(block, host, port, names);
     }
     if (count != 0)
@@ -176,12 +176,12 @@ static void check_counts(const struct rig_block *block, struct chaos_verdict *ve
                                                                                       "\"running\":",
                                                                                       "\"waiting\":", NULL};
     const struct rig *rig = block->rig;
-    if (rig->entry->proxy != BAL_PROXY_BALLAST)
+    if (rig->entry->proxy != BLI_PROXY_BALLAST)
         return;
     for (unsigned i = 0; i < rig->dispatchers; i++)
-        await_rest(block, rig->front_host[i], bal_rig_front_port(rig, i), of_front, "dispatcher", i, verdict);
-    for (unsigned i = 0; i < bal_rig_stations(rig); i++)
-        await_rest(block, bal_rig_station_host(rig, i), bal_rig_station_port(rig, i), of_station, "station",
+        await_rest(block, rig->front_host[i], bli_rig_front_port(rig, i), of_front, "dispatcher", i, verdict);
+    for (unsigned i = 0; i < bli_rig_stations(rig); i++)
+        await_rest(block, bli_rig_station_host(rig, i), bli_rig_station_port(rig, i), of_station, "station",
                    i, verdict);
 }
 

@@ -55,9 +55,9 @@ static void report(void *state, struct bal_fleet *fleet, enum bal_report what, u
 }
 
 bool listener_run(const struct bal_policy_spec *spec, bool classes, uint32_t slots) {
-    struct bal_model model = {.load = 0.8, .classes = classes, .high = classes ? 0.4 : 0, .slots = slots};
+    struct bli_model model = {.load = 0.8, .classes = classes, .high = classes ? 0.4 : 0, .slots = slots};
     if (slots > 1 && classes)
-        model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
+        model.discipline = BLI_DISCIPLINE_NONPREEMPTIVE;
     struct bal_policy listener = *spec->policy;
     struct bal_policy_spec heard = *spec;
     struct bal_error err;
@@ -69,17 +69,17 @@ bool listener_run(const struct bal_policy_spec *spec, bool classes, uint32_t slo
     heard.policy = &listener;
     entries = 0;
     memset(urgent_before, 0, sizeof urgent_before);
-    if (bal_servers_parse("8", &model.servers, &err) || bal_dist_parse("exp", &model.size, &err))
+    if (bli_servers_parse("8", &model.servers, &err) || bli_dist_parse("exp", &model.size, &err))
         return false;
-    const struct bal_run run = {.seed = LISTENER_SEED,
-                                .time = LISTENER_JOBS / bal_model_arrival_rate(&model),
+    const struct bli_run run = {.seed = LISTENER_SEED,
+                                .time = LISTENER_JOBS / bli_model_arrival_rate(&model),
                                 .warmup = NAN,
-                                .engine = BAL_ENGINE_EVENT};
-    enum bal_engine chosen;
-    if (bal_simulate_check(&model, &heard, BAL_ENGINE_EVENT, &chosen, &err))
+                                .engine = BLI_ENGINE_EVENT};
+    enum bli_engine chosen;
+    if (bli_simulate_check(&model, &heard, BLI_ENGINE_EVENT, &chosen, &err))
         return false;
-    struct bal_trial trial = {0};
-    return bal_simulate(&model, &heard, &run, &trial, &err) == BAL_OK;
+    struct bli_trial trial = {0};
+    return bli_simulate(&model, &heard, &run, &trial, &err) == BAL_OK;
 }
 
 size_t listener_entries(void) {

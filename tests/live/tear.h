@@ -39,8 +39,8 @@ static inline void tear_facts(const struct torn_part *part, const char *before, 
 
 /* Does the entry at a change before the one at b? Both have been changed. */
 static inline bool tear_is_sooner(const char *after, size_t a, size_t b) {
-    const struct bal_ledger_entry *x = (const void *)(after + a), *y = (const void *)(after + b);
-    const bool x_ends = x->state == BAL_ENTRY_FREE, y_ends = y->state == BAL_ENTRY_FREE;
+    const struct bli_ledger_entry *x = (const void *)(after + a), *y = (const void *)(after + b);
+    const bool x_ends = x->state == BLI_ENTRY_FREE, y_ends = y->state == BLI_ENTRY_FREE;
     if (x_ends != y_ends)
         return x_ends;
     return x_ends ? a < b : x->order < y->order;

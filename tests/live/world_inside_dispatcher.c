@@ -16,8 +16,8 @@ void inside_tear_dispatcher(struct bal_dispatcher *d, const char *before, struct
 }
 
 bool inside_is_held(const struct bal_dispatcher *d, uint64_t ticket) {
-    const uint32_t i = bal_ledger_find(&d->ledger, ticket);
-    return i != BAL_NOBODY && request_at(d, i)->entry.state == HELD;
+    const uint32_t i = bli_ledger_find(&d->ledger, ticket);
+    return i != BLI_NOBODY && request_at(d, i)->entry.state == HELD;
 }
 
 uint32_t inside_decided(const struct bal_dispatcher *d, uint32_t server) {
@@ -52,7 +52,7 @@ uint64_t inside_dispatcher_order(const struct bal_dispatcher *d) {
 }
 
 bool inside_dispatcher_has_news(const struct bal_dispatcher *d, uint32_t owner) {
-    return owner != BAL_NOBODY && d->worker[owner].news.count > 0;
+    return owner != BLI_NOBODY && d->worker[owner].news.count > 0;
 }
 
 /* Those whose time is over go whatever their class; one that has been tried somewhere may wait for another
@@ -69,7 +69,7 @@ static bool overtakes(const struct bal_dispatcher *d, const struct request *r) {
 const char *inside_dispatcher_disorder(const struct bal_dispatcher *d, uint64_t since) {
     for (uint32_t owner = 0; owner < d->block->config.workers; owner++)
         for (uint32_t i = d->worker[owner].news.last;
-             i != BAL_NOBODY && request_at(d, i)->entry.order >= since; i = request_at(d, i)->entry.before)
+             i != BLI_NOBODY && request_at(d, i)->entry.order >= since; i = request_at(d, i)->entry.before)
             if (overtakes(d, request_at(d, i)))
                 return "a request is sent, and a more urgent one is held";
     return NULL;

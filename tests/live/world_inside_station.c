@@ -15,8 +15,8 @@ void inside_tear_station(struct bal_station *s, const char *before, struct bal_r
 }
 
 bool inside_is_waiting(const struct bal_station *s, uint64_t ticket) {
-    const uint32_t i = bal_ledger_find(&s->ledger, ticket);
-    return i != BAL_NOBODY && job_at(s, i)->entry.state == WAITING;
+    const uint32_t i = bli_ledger_find(&s->ledger, ticket);
+    return i != BLI_NOBODY && job_at(s, i)->entry.state == WAITING;
 }
 
 uint32_t inside_turned_away(const struct bal_station *s) {
@@ -35,11 +35,11 @@ uint64_t inside_station_order(const struct bal_station *s) {
 }
 
 bool inside_station_has_news(const struct bal_station *s, uint32_t owner) {
-    return owner != BAL_NOBODY && s->worker[owner].news.count > 0;
+    return owner != BLI_NOBODY && s->worker[owner].news.count > 0;
 }
 
 static const char *disorder(const struct bal_station *s, const struct station_job *j) {
-    const struct bal_list *waiting = s->block->waiting;
+    const struct bli_list *waiting = s->block->waiting;
     for (uint32_t rank = 0; j->entry.state == GRANTED && rank < j->entry.rank; rank++)
         if (waiting[rank].count)
             return "a request runs, and a more urgent one waits";
@@ -56,7 +56,7 @@ const char *inside_station_disorder(const struct bal_station *s, uint64_t since)
     const char *fault = NULL;
     for (uint32_t owner = 0; owner < s->block->config.workers; owner++)
         for (uint32_t i = s->worker[owner].news.last;
-             !fault && i != BAL_NOBODY && job_at(s, i)->entry.order >= since; i = job_at(s, i)->entry.before)
+             !fault && i != BLI_NOBODY && job_at(s, i)->entry.order >= since; i = job_at(s, i)->entry.before)
             fault = disorder(s, job_at(s, i));
     return fault;
 }
@@ -84,7 +84,7 @@ bool inside_is_reserved(const struct bal_station *s, uint64_t dispatcher, uint64
     const double now = (double)time;
     for (uint32_t i = 0; i < s->block->config.peers; i++) {
         const struct station_peer *peer = &s->peer[i];
-        const struct bal_slot_claim *claim = &peer->party.claim;
+        const struct bli_slot_claim *claim = &peer->party.claim;
         if (peer->kind == DISPATCHER && s->peer_id[i] == dispatcher)
             return peer->party.offered && claim->held && now < claim->backlog_valid_until &&
                    now >= claim->barred_until && now < claim->offered_at + (double)s->block->config.beat_ns;

@@ -14,7 +14,7 @@
 
 static bool read_count(const char *text, unsigned most, unsigned *count) {
     double number;
-    if (!bal_number_parse(text, strlen(text), &number) || number < 0 || number > most ||
+    if (!bli_number_parse(text, strlen(text), &number) || number < 0 || number > most ||
         number != floor(number))
         return false;
     *count = (unsigned)number;
@@ -25,15 +25,15 @@ int main(int argc, char **argv) {
     struct bal_error err = {0};
     struct serve_options options = {.seed = 1};
     unsigned first = 0;
-    if (argc < 4 || argc > 5 || bal_servers_parse(argv[1], &options.servers, &err) ||
-        bal_servers_count(&options.servers) > SERVE_MAX || !read_count(argv[2], 1000000, &options.slots) ||
-        options.slots == 0 || bal_dist_parse(argv[3], &options.service, &err) ||
+    if (argc < 4 || argc > 5 || bli_servers_parse(argv[1], &options.servers, &err) ||
+        bli_servers_count(&options.servers) > SERVE_MAX || !read_count(argv[2], 1000000, &options.slots) ||
+        options.slots == 0 || bli_dist_parse(argv[3], &options.service, &err) ||
         (argc == 5 && !read_count(argv[4], 65535, &first))) {
         fprintf(stderr, "usage: app SERVERS SLOTS SERVICE [FIRST_PORT] %s\n", err.text);
         return 2;
     }
     const char *speeds = getenv("APP_SPEEDS");
-    if (speeds && bal_speeds_parse(speeds, &options.speeds, &err)) {
+    if (speeds && bli_speeds_parse(speeds, &options.speeds, &err)) {
         fprintf(stderr, "app: APP_SPEEDS: %s\n", err.text);
         return 2;
     }

@@ -55,17 +55,17 @@ void ngx_close_connection(ngx_connection_t *c) {
 
 /* ---- processes ---- */
 
-static bal_ngx_lock *lock, stalled;
+static bli_ngx_lock *lock, stalled;
 
 /* However long it takes: what is stopped for a moment, as on a busy machine, is waited for again. */
 static void take(void) {
-    while (!bal_ngx_lock_acquire(lock, &stalled))
+    while (!bli_ngx_lock_acquire(lock, &stalled))
         stalled = 0;
 }
 
 static void become(void) {
     ngx_pid = getpid();
-    bal_ngx_lock_init();
+    bli_ngx_lock_init();
 }
 
 /* Another process that has the lock, and keeps it for so many milliseconds, or until it is killed. */
@@ -82,7 +82,7 @@ static pid_t start_owner(long ms) {
             _exit(1);
         const struct timespec rest = {ms / 1000, ms % 1000 * 1000000};
         nanosleep(&rest, NULL);
-        bal_ngx_lock_release(lock);
+        bli_ngx_lock_release(lock);
         _exit(0);
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
@@ -111,8 +111,8 @@ static void a_dead_owner_of_whom_nobody_has_asked_is_dead(void **state) {
     const pid_t owner = start_owner(3600000);
     kill(owner, SIGKILL);
     take(); /* it is a zombie */
-    assert_true(*lock == bal_ngx_self);
-    bal_ngx_lock_release(lock);
+    assert_true(*lock == bli_ngx_self);
+    bli_ngx_lock_release(lock);
     waitpid(owner, NULL, 0);
 }
 
@@ -122,17 +122,17 @@ static void a_dead_owner_is_dead(void **state) {
     kill(owner, SIGKILL);
     waitpid(owner, NULL, 0);
     take();
-    assert_true(*lock == bal_ngx_self);
-    bal_ngx_lock_release(lock);
+    assert_true(*lock == bli_ngx_self);
+    bli_ngx_lock_release(lock);
 }
 
 /* Its number belongs to somebody else now: to this process, which was started at another time. */
 static void a_number_that_is_used_again_is_another_process(void **state) {
     (void)state;
-    *lock = bal_ngx_self ^ 1;
+    *lock = bli_ngx_self ^ 1;
     take();
-    assert_true(*lock == bal_ngx_self);
-    bal_ngx_lock_release(lock);
+    assert_true(*lock == bli_ngx_self);
+    bli_ngx_lock_release(lock);
 }
 
 static void one_that_lives_is_waited_for(void **state) {
@@ -140,8 +140,8 @@ static void one_that_lives_is_waited_for(void **state) {
     const pid_t owner = start_owner(100);
     int status;
     take();
-    assert_true(*lock == bal_ngx_self);
-    bal_ngx_lock_release(lock);
+    assert_true(*lock == bli_ngx_self);
+    bli_ngx_lock_release(lock);
     assert_int_equal(waitpid(owner, &status, 0), owner);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
@@ -154,29 +154,29 @@ static void one_that_is_stopped_is_not_waited_for_again(void **state) {
     kill(stopped, SIGSTOP);
     assert_int_equal(waitpid(stopped, &status, WUNTRACED), stopped);
     assert_true(WIFSTOPPED(status));
-    const bal_ngx_lock holder = *lock;
-    assert_false(bal_ngx_lock_acquire(lock, &stalled));
+    const bli_ngx_lock holder = *lock;
+    assert_false(bli_ngx_lock_acquire(lock, &stalled));
     assert_true(stalled == holder && holder >> 32 == (uint64_t)stopped);
     for (int i = 0; i < 100000; i++) /* a hundredth of which would take longer than the test may */
-        assert_false(bal_ngx_lock_acquire(lock, &stalled));
-    assert_false(bal_ngx_lock_try_acquire(lock, &stalled));
+        assert_false(bli_ngx_lock_acquire(lock, &stalled));
+    assert_false(bli_ngx_lock_try_acquire(lock, &stalled));
     assert_true(*lock == holder);
     kill(stopped, SIGKILL);
-    while (!bal_ngx_lock_try_acquire(lock, &stalled))
+    while (!bli_ngx_lock_try_acquire(lock, &stalled))
         ;
-    assert_true(*lock == bal_ngx_self && stalled == 0);
-    bal_ngx_lock_release(lock);
+    assert_true(*lock == bli_ngx_self && stalled == 0);
+    bli_ngx_lock_release(lock);
     waitpid(stopped, NULL, 0);
 }
 
 /* Another one than that which is stalled is waited for. */
 static void only_the_one_that_is_stopped_is_passed_over(void **state) {
     (void)state;
-    stalled = bal_ngx_self ^ 1;
+    stalled = bli_ngx_self ^ 1;
     const pid_t owner = start_owner(20);
     take();
-    assert_true(*lock == bal_ngx_self);
-    bal_ngx_lock_release(lock);
+    assert_true(*lock == bli_ngx_self);
+    bli_ngx_lock_release(lock);
     waitpid(owner, NULL, 0);
 }
 
@@ -196,7 +196,7 @@ static void nobody_has_it_beside_another(void **state) {
         for (int k = 0; k < TIMES; k++) {
             take();
             *sum = *sum + 1;
-            bal_ngx_lock_release(lock);
+            bli_ngx_lock_release(lock);
         }
         _exit(0);
     }

@@ -24,12 +24,12 @@ struct setting {
     double load, jobs;
 };
 
-static struct bal_model model_of(const struct setting *s) {
-    struct bal_model model = {.load = s->load};
+static struct bli_model model_of(const struct setting *s) {
+    struct bli_model model = {.load = s->load};
     struct bal_error err;
-    if (bal_servers_parse(s->servers, &model.servers, &err) || bal_dist_parse(s->size, &model.size, &err) ||
-        bal_arrivals_parse(s->arrivals, &model.arrivals, &err) ||
-        (s->curve && bal_curve_parse(s->curve, &model.curve, &err)))
+    if (bli_servers_parse(s->servers, &model.servers, &err) || bli_dist_parse(s->size, &model.size, &err) ||
+        bli_arrivals_parse(s->arrivals, &model.arrivals, &err) ||
+        (s->curve && bli_curve_parse(s->curve, &model.curve, &err)))
         fail_msg("%s", err.text);
     return model;
 }
@@ -37,16 +37,16 @@ static struct bal_model model_of(const struct setting *s) {
 static struct bal_policy_spec policy_of(const struct setting *s) {
     struct bal_policy_spec spec;
     struct bal_error err;
-    if (bal_scheme_parse(s->policy, &spec, &err))
+    if (bli_scheme_parse(s->policy, &spec, &err))
         fail_msg("%s", err.text);
     return spec;
 }
 
 static struct replications run_with(const struct setting *s, uint32_t dispatchers) {
-    struct bal_model model = model_of(s);
+    struct bli_model model = model_of(s);
     model.network.dispatchers.count = dispatchers;
     const struct bal_policy_spec policy = policy_of(s);
-    const struct bal_run run = {.seed = 5, .time = s->jobs / bal_model_arrival_rate(&model), .warmup = 0.2};
+    const struct bli_run run = {.seed = 5, .time = s->jobs / bli_model_arrival_rate(&model), .warmup = 0.2};
     return replicate(&model, &policy, &run, RUNS);
 }
 
@@ -59,7 +59,7 @@ static void assert_metric(const struct setting *s, const struct replications *r,
                           double precision) {
     double mean, error2;
     assert_int_equal(describe(r, metric, &mean, &error2), RUNS);
-    const double half = bal_student_quantile(1 - 0.5e-4, RUNS - 1) * sqrt(error2);
+    const double half = bli_student_quantile(1 - 0.5e-4, RUNS - 1) * sqrt(error2);
     if (!(half <= precision * wanted))
         fail_msg("%s, %s: the half-width of %s is %g, too large to tell", s->policy, s->arrivals,
                  quantity_name(metric), half);
@@ -116,8 +116,8 @@ static void renewal_queues(void **state) {
                 "random", servers == 1 ? "1" : "3", "exp", renewals[i].arrivals, NULL, 0.7, 20000};
             const double sigma = sigma_of(renewals[i].transform, 0.7, servers);
             struct replications r = run(&s);
-            assert_metric(&s, &r, BAL_WAITING_MEAN, sigma / (1 - sigma), 0.1);
-            assert_metric(&s, &r, BAL_WAITING_PROBABILITY, sigma, 0.02);
+            assert_metric(&s, &r, BLI_WAITING_MEAN, sigma / (1 - sigma), 0.1);
+            assert_metric(&s, &r, BLI_WAITING_PROBABILITY, sigma, 0.02);
             replications_free(&r);
         }
 }
@@ -129,11 +129,11 @@ static void known_of_renewals(void **state) {
         for (unsigned servers = 1; servers <= 3; servers += 2) {
             const struct setting s = {
                 "random", servers == 1 ? "1" : "3", "exp(2)", renewals[i].arrivals, NULL, 0.9, 0};
-            const struct bal_model model = model_of(&s);
+            const struct bli_model model = model_of(&s);
             const struct bal_policy_spec policy = policy_of(&s);
-            const struct bal_prediction known = bal_theory_predict(&model, &policy);
+            const struct bli_prediction known = bli_theory_predict(&model, &policy);
             const double sigma = sigma_of(renewals[i].transform, 0.9, servers);
-            assert_int_equal(known.kind, BAL_THEORY_EXACT);
+            assert_int_equal(known.kind, BLI_THEORY_EXACT);
             assert_true(fabs(known.waiting_mean / (2 * sigma / (1 - sigma)) - 1) < 1e-6);
             assert_true(fabs(known.waiting_probability - sigma) < 1e-7);
             assert_true(fabs(known.response_quantile[0] / (2 * log(2) / (1 - sigma)) - 1) < 1e-6);
@@ -149,19 +149,19 @@ static void transforms(void **state) {
         {"exp(3)", "erlang(1,3)"},
     };
     for (size_t i = 0; i < 3; i++) {
-        struct bal_dist a, b;
-        assert_int_equal(bal_dist_parse(pairs[i][0], &a, NULL), BAL_OK);
-        assert_int_equal(bal_dist_parse(pairs[i][1], &b, NULL), BAL_OK);
+        struct bli_dist a, b;
+        assert_int_equal(bli_dist_parse(pairs[i][0], &a, NULL), BAL_OK);
+        assert_int_equal(bli_dist_parse(pairs[i][1], &b, NULL), BAL_OK);
         for (double s = 1e-9; s < 100; s *= 7)
-            assert_true(fabs(bal_dist_outlasts(&a, s) / bal_dist_outlasts(&b, s) - 1) < 1e-12);
+            assert_true(fabs(bli_dist_outlasts(&a, s) / bli_dist_outlasts(&b, s) - 1) < 1e-12);
     }
     static const char *const dists[] = {"det(2)", "uniform(0,3)", "uniform(1,2)", "erlang(5)", "hyper(7)"};
     for (size_t i = 0; i < 5; i++) {
-        struct bal_dist dist;
-        assert_int_equal(bal_dist_parse(dists[i], &dist, NULL), BAL_OK);
-        const double s = 1e-7, m2 = bal_dist_moment(&dist, 2); /* s m1 - s^2 m2 / 2 + ... */
-        assert_true(fabs(bal_dist_outlasts(&dist, s) / (s * dist.mean - 0.5 * s * s * m2) - 1) < 1e-11);
-        assert_true(fabs(bal_dist_outlasts(&dist, 1e4) - 1) < 2e-2);
+        struct bli_dist dist;
+        assert_int_equal(bli_dist_parse(dists[i], &dist, NULL), BAL_OK);
+        const double s = 1e-7, m2 = bli_dist_moment(&dist, 2); /* s m1 - s^2 m2 / 2 + ... */
+        assert_true(fabs(bli_dist_outlasts(&dist, s) / (s * dist.mean - 0.5 * s * s * m2) - 1) < 1e-11);
+        assert_true(fabs(bli_dist_outlasts(&dist, 1e4) - 1) < 2e-2);
     }
 }
 
@@ -179,13 +179,13 @@ static void batch_queues(void **state) {
     const struct setting constant = {"random", "1", "exp", "batch(4)", NULL, 0.6, 30000};
     const struct setting gaps = {"random", "1", "exp", "batch(table(0:0.5 1:0.25 6:0.25))", NULL, 0.6, 30000};
     struct replications r = run(&geometric);
-    assert_metric(&geometric, &r, BAL_RESPONSE_MEAN, batch_response(3, 15, 0.6), 0.1);
+    assert_metric(&geometric, &r, BLI_RESPONSE_MEAN, batch_response(3, 15, 0.6), 0.1);
     replications_free(&r);
     r = run(&constant);
-    assert_metric(&constant, &r, BAL_RESPONSE_MEAN, batch_response(4, 16, 0.6), 0.1);
+    assert_metric(&constant, &r, BLI_RESPONSE_MEAN, batch_response(4, 16, 0.6), 0.1);
     replications_free(&r);
     r = run(&gaps);
-    assert_metric(&gaps, &r, BAL_RESPONSE_MEAN, batch_response(3.5, 18.5, 0.6), 0.1);
+    assert_metric(&gaps, &r, BLI_RESPONSE_MEAN, batch_response(3.5, 18.5, 0.6), 0.1);
     replications_free(&r);
 }
 
@@ -202,11 +202,11 @@ static void batches_are_split(void **state) {
     for (int i = 0; i < 2; i++) {
         const double wanted = i ? waiting_det : waiting;
         struct replications r = run(both[i]);
-        assert_metric(both[i], &r, BAL_WAITING_MEAN, wanted, 0.1);
+        assert_metric(both[i], &r, BLI_WAITING_MEAN, wanted, 0.1);
         replications_free(&r);
-        const struct bal_model model = model_of(both[i]);
+        const struct bli_model model = model_of(both[i]);
         const struct bal_policy_spec policy = policy_of(both[i]);
-        assert_true(fabs(bal_theory_predict(&model, &policy).waiting_mean / wanted - 1) < 1e-12);
+        assert_true(fabs(bli_theory_predict(&model, &policy).waiting_mean / wanted - 1) < 1e-12);
     }
 }
 
@@ -257,11 +257,11 @@ static void mmpp_queues(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const struct setting s = {"random", "1", "exp", known[i].text, NULL, 0.6, 60000};
         struct replications r = run(&s);
-        assert_metric(&s, &r, BAL_QUEUE_TOTAL, mmpp_queue(known[i].rate, known[i].stay), 0.12);
+        assert_metric(&s, &r, BLI_QUEUE_TOTAL, mmpp_queue(known[i].rate, known[i].stay), 0.12);
         replications_free(&r);
-        const struct bal_model model = model_of(&s);
+        const struct bli_model model = model_of(&s);
         const struct bal_policy_spec policy = policy_of(&s);
-        assert_int_equal(bal_theory_predict(&model, &policy).kind, BAL_THEORY_UNKNOWN);
+        assert_int_equal(bli_theory_predict(&model, &policy).kind, BLI_THEORY_UNKNOWN);
     }
 }
 
@@ -283,8 +283,8 @@ static void engines_agree(void **state) {
             s.policy = "random";
             struct replications c = run_with(&s, 2);
             for (unsigned k = 0; k < RUNS; k++) {
-                assert_true(fabs(a.value[k][BAL_RESPONSE_MEAN] / b.value[k][BAL_RESPONSE_MEAN] - 1) < 1e-9);
-                assert_true(fabs(a.value[k][BAL_RESPONSE_MEAN] / c.value[k][BAL_RESPONSE_MEAN] - 1) < 1e-9);
+                assert_true(fabs(a.value[k][BLI_RESPONSE_MEAN] / b.value[k][BLI_RESPONSE_MEAN] - 1) < 1e-9);
+                assert_true(fabs(a.value[k][BLI_RESPONSE_MEAN] / c.value[k][BLI_RESPONSE_MEAN] - 1) < 1e-9);
             }
             replications_free(&a);
             replications_free(&b);
@@ -298,16 +298,16 @@ static void curves_thin_batches(void **state) {
     (void)state;
     const struct setting s = {"random", "1", "det(0.001)", "batch(4)", "table(0:0.5 1000000:0.5)",
                               0.002,    4000};
-    struct bal_model model = model_of(&s);
+    struct bli_model model = model_of(&s);
     model.buffer = 1;
     const struct bal_policy_spec policy = policy_of(&s);
-    const struct bal_run run = {.seed = 5, .time = s.jobs / bal_model_arrival_rate(&model), .warmup = 0};
+    const struct bli_run run = {.seed = 5, .time = s.jobs / bli_model_arrival_rate(&model), .warmup = 0};
     struct replications r = replicate(&model, &policy, &run, RUNS);
     double mean, error2;
-    describe(&r, BAL_LOST, &mean, &error2);
+    describe(&r, BLI_LOST, &mean, &error2);
     /* two batches within a job's time, which has probability 1e-3, lose one more */
     assert_true(mean >= 0.75 && mean < 0.7505);
-    describe(&r, BAL_LOAD_ACHIEVED, &mean, &error2);
+    describe(&r, BLI_LOAD_ACHIEVED, &mean, &error2);
     assert_true(fabs(mean / 0.001 - 1) < 6 * sqrt(4 / (2000.0 * RUNS)));
     replications_free(&r);
 }
@@ -322,14 +322,14 @@ static void poisson_in_disguise(void **state) {
         const struct setting s = {"jsq", "5", "exp", arrivals[i], NULL, 0.9, 2000};
         struct replications r = run(&s);
         if (i == 0)
-            first = r.value[0][BAL_RESPONSE_MEAN];
-        assert_true(r.value[0][BAL_RESPONSE_MEAN] == first);
-        const struct bal_model model = model_of(&s);
-        assert_true(bal_theory_lower_bound(&model) > 1);
-        enum bal_engine engine;
+            first = r.value[0][BLI_RESPONSE_MEAN];
+        assert_true(r.value[0][BLI_RESPONSE_MEAN] == first);
+        const struct bli_model model = model_of(&s);
+        assert_true(bli_theory_lower_bound(&model) > 1);
+        enum bli_engine engine;
         const struct bal_policy_spec policy = policy_of(&s);
-        assert_int_equal(bal_simulate_check(&model, &policy, BAL_ENGINE_AUTO, &engine, NULL), BAL_OK);
-        assert_int_equal(engine, BAL_ENGINE_MARKOV);
+        assert_int_equal(bli_simulate_check(&model, &policy, BLI_ENGINE_AUTO, &engine, NULL), BAL_OK);
+        assert_int_equal(engine, BLI_ENGINE_MARKOV);
         replications_free(&r);
     }
 }
@@ -341,15 +341,15 @@ static void nothing_borrowed(void **state) {
                                            "pi",     "least-work",  "rcpb", "tabs", "central"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         const struct setting s = {policies[i], "10", "exp", "mmpp(0,4;1,4)", NULL, 0.6, 0};
-        const struct bal_model model = model_of(&s);
+        const struct bli_model model = model_of(&s);
         const struct bal_policy_spec policy = policy_of(&s);
-        assert_int_equal(bal_theory_predict(&model, &policy).kind, BAL_THEORY_UNKNOWN);
-        assert_true(isnan(bal_theory_critical_load(&model, &policy)));
-        assert_true(isnan(bal_theory_lower_bound(&model)));
-        assert_true(isnan(bal_theory_tail(&model, &policy, BAL_THEORY_RESPONSE, 1)));
-        enum bal_engine engine;
+        assert_int_equal(bli_theory_predict(&model, &policy).kind, BLI_THEORY_UNKNOWN);
+        assert_true(isnan(bli_theory_critical_load(&model, &policy)));
+        assert_true(isnan(bli_theory_lower_bound(&model)));
+        assert_true(isnan(bli_theory_tail(&model, &policy, BLI_THEORY_RESPONSE, 1)));
+        enum bli_engine engine;
         struct bal_error err;
-        assert_int_equal(bal_simulate_check(&model, &policy, BAL_ENGINE_MARKOV, &engine, &err), BAL_E_MODEL);
+        assert_int_equal(bli_simulate_check(&model, &policy, BLI_ENGINE_MARKOV, &engine, &err), BAL_E_MODEL);
     }
 }
 

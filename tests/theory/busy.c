@@ -26,24 +26,24 @@ struct setting {
     double c2; /* of the sizes */
     double load, jobs;
     unsigned slots, tasks;
-    enum bal_engine engine;
+    enum bli_engine engine;
 };
 
-static struct bal_model model_of(const struct setting *s) {
-    struct bal_model model = {.load = s->load, .slots = s->slots, .tasks = s->tasks};
+static struct bli_model model_of(const struct setting *s) {
+    struct bli_model model = {.load = s->load, .slots = s->slots, .tasks = s->tasks};
     struct bal_error err = {0};
-    if (bal_servers_parse(s->servers, &model.servers, &err) || bal_dist_parse(s->size, &model.size, &err) ||
-        bal_curve_parse(s->curve ? s->curve : "constant", &model.curve, &err))
+    if (bli_servers_parse(s->servers, &model.servers, &err) || bli_dist_parse(s->size, &model.size, &err) ||
+        bli_curve_parse(s->curve ? s->curve : "constant", &model.curve, &err))
         fail_msg("%s", err.text);
     return model;
 }
 
 /* The mean of the curve over the last four fifths of the run, which are measured. */
-static double mean_factor(const struct bal_model *model, double time) {
+static double mean_factor(const struct bli_model *model, double time) {
     enum { POINTS = 1000003 }; /* no multiple of what repeats */
     double sum = 0;
     for (int i = 0; i < POINTS; i++)
-        sum += bal_curve_at(&model->curve, time * (0.2 + 0.8 * (i + 0.5) / POINTS)) / POINTS;
+        sum += bli_curve_at(&model->curve, time * (0.2 + 0.8 * (i + 0.5) / POINTS)) / POINTS;
     return sum;
 }
 
@@ -56,14 +56,14 @@ static void work_is_neither_lost_nor_made(void **state) {
          .c2 = 1,
          .load = 0.7,
          .jobs = 6e6,
-         .engine = BAL_ENGINE_MARKOV},
+         .engine = BLI_ENGINE_MARKOV},
         {.policy = "random",
          .servers = "20",
          .size = "exp",
          .c2 = 1,
          .load = 0.3,
          .jobs = 6e6,
-         .engine = BAL_ENGINE_MARKOV},
+         .engine = BLI_ENGINE_MARKOV},
         {.policy = "pod",
          .servers = "30",
          .size = "exp",
@@ -71,34 +71,34 @@ static void work_is_neither_lost_nor_made(void **state) {
          .load = 0.5,
          .jobs = 6e6,
          .tasks = 3,
-         .engine = BAL_ENGINE_MARKOV},
+         .engine = BLI_ENGINE_MARKOV},
         {.policy = "jiq",
          .servers = "20",
          .size = "exp",
          .c2 = 1,
          .load = 0.5,
          .jobs = 6e6,
-         .engine = BAL_ENGINE_MARKOV,
+         .engine = BLI_ENGINE_MARKOV,
          .curve = "sine(0.8,100)"},
         {.policy = "jiq",
          .servers = "20",
          .size = "det",
          .load = 0.6,
          .jobs = 4e6,
-         .engine = BAL_ENGINE_EVENT},
+         .engine = BLI_ENGINE_EVENT},
         {.policy = "random",
          .servers = "5",
          .size = "uniform(0,2)",
          .c2 = 1. / 3,
          .load = 0.2,
          .jobs = 4e6,
-         .engine = BAL_ENGINE_EVENT},
+         .engine = BLI_ENGINE_EVENT},
         {.policy = "pod",
          .servers = "20",
          .size = "det",
          .load = 0.4,
          .jobs = 4e6,
-         .engine = BAL_ENGINE_EVENT,
+         .engine = BLI_ENGINE_EVENT,
          .curve = "table(0:0.4 50:1.6) repeat"},
         {.policy = "jsq",
          .servers = "10",
@@ -106,26 +106,26 @@ static void work_is_neither_lost_nor_made(void **state) {
          .load = 0.6,
          .jobs = 4e6,
          .slots = 2,
-         .engine = BAL_ENGINE_EVENT},
+         .engine = BLI_ENGINE_EVENT},
         {.policy = "central", .servers = "20", .size = "det", .load = 0.6, .jobs = 4e6},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const struct setting *s = &settings[i];
-        const struct bal_model model = model_of(s);
+        const struct bli_model model = model_of(s);
         struct bal_policy_spec policy;
-        assert_int_equal(bal_scheme_parse(s->policy, &policy, NULL), BAL_OK);
-        const double time = s->jobs / bal_model_arrival_rate(&model);
-        const struct bal_run run = {.seed = 77, .time = time, .warmup = 0.2, .engine = s->engine};
-        struct bal_trial trial = {0};
+        assert_int_equal(bli_scheme_parse(s->policy, &policy, NULL), BAL_OK);
+        const double time = s->jobs / bli_model_arrival_rate(&model);
+        const struct bli_run run = {.seed = 77, .time = time, .warmup = 0.2, .engine = s->engine};
+        struct bli_trial trial = {0};
         struct bal_error err = {0};
-        if (bal_simulate(&model, &policy, &run, &trial, &err))
+        if (bli_simulate(&model, &policy, &run, &trial, &err))
             fail_msg("%s: %s", s->policy, err.text);
         const double load = s->load * mean_factor(&model, time), jobs = 0.8 * s->jobs * load / s->load;
         const double tasks = s->tasks > 1 ? s->tasks : 1; /* they arrive together */
-        compare(s->policy, "the load that came", trial.metric[BAL_LOAD_ACHIEVED], load,
+        compare(s->policy, "the load that came", trial.metric[BLI_LOAD_ACHIEVED], load,
                 load * sqrt(tasks / jobs));
         if (s->slots <= 1) /* one that is busy may work on several jobs */
-            compare(s->policy, "the part of servers that are busy", trial.metric[BAL_SERVERS_BUSY], load,
+            compare(s->policy, "the part of servers that are busy", trial.metric[BLI_SERVERS_BUSY], load,
                     load * sqrt((tasks + s->c2) / jobs));
     }
 }
@@ -138,24 +138,24 @@ static void slots_get_what_they_should(void **state) {
         const char *policy, *batch, *steal;
     } cases[] = {{"pi", "poisson", NULL}, {"jsq", "geometric", NULL}, {"stealing", NULL, "half"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bal_model model = {.load = 0.7, .clock = BAL_CLOCK_SLOTTED};
-        assert_int_equal(bal_servers_parse("50", &model.servers, NULL), BAL_OK);
-        assert_int_equal(bal_dist_parse("exp", &model.size, NULL), BAL_OK);
+        struct bli_model model = {.load = 0.7, .clock = BLI_CLOCK_SLOTTED};
+        assert_int_equal(bli_servers_parse("50", &model.servers, NULL), BAL_OK);
+        assert_int_equal(bli_dist_parse("exp", &model.size, NULL), BAL_OK);
         if (cases[i].batch)
-            assert_int_equal(bal_batch_parse(cases[i].batch, &model.batch, NULL), BAL_OK);
+            assert_int_equal(bli_batch_parse(cases[i].batch, &model.batch, NULL), BAL_OK);
         if (cases[i].steal)
             assert_int_equal(bal_steal_parse(cases[i].steal, &model.steal, NULL), BAL_OK);
         struct bal_policy_spec policy;
-        assert_int_equal(bal_scheme_parse(cases[i].policy, &policy, NULL), BAL_OK);
-        const struct bal_run run = {.seed = 78, .time = 200000, .warmup = 0.2};
-        struct bal_trial trial = {0};
+        assert_int_equal(bli_scheme_parse(cases[i].policy, &policy, NULL), BAL_OK);
+        const struct bli_run run = {.seed = 78, .time = 200000, .warmup = 0.2};
+        struct bli_trial trial = {0};
         struct bal_error err = {0};
-        if (bal_simulate(&model, &policy, &run, &trial, &err))
+        if (bli_simulate(&model, &policy, &run, &trial, &err))
             fail_msg("%s: %s", cases[i].policy, err.text);
         const double mean = 0.7 * 50, slots = 0.8 * run.time; /* a geometric batch has variance m + m^2 */
         const bool geometric = cases[i].batch && strcmp(cases[i].batch, "geometric") == 0;
         const double variance = geometric ? mean + mean * mean : mean;
-        compare(cases[i].policy, "the load that came", trial.metric[BAL_LOAD_ACHIEVED], 0.7,
+        compare(cases[i].policy, "the load that came", trial.metric[BLI_LOAD_ACHIEVED], 0.7,
                 0.7 * sqrt(variance / slots) / mean);
     }
 }

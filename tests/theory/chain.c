@@ -20,14 +20,14 @@
 
 enum { MOST = 100000 };
 
-static struct bal_prediction solve(const char *policy, const char *servers, double load) {
+static struct bli_prediction solve(const char *policy, const char *servers, double load) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_model model = model_of(servers, "exp", load);
-    struct bal_prediction known;
-    struct bal_chain chain;
-    assert_int_equal(bal_theory_solve_chain(&model, &spec, MOST, &known, &chain), BAL_CHAIN_SOLVED);
-    assert_int_equal(known.kind, BAL_THEORY_EXACT);
-    assert_true(chain.lost < (bal_servers_count(&model.servers) > CHAIN_SERVERS ? 1e-6 : 1e-11));
+    const struct bli_model model = model_of(servers, "exp", load);
+    struct bli_prediction known;
+    struct bli_chain chain;
+    assert_int_equal(bli_theory_solve_chain(&model, &spec, MOST, &known, &chain), BLI_CHAIN_SOLVED);
+    assert_int_equal(known.kind, BLI_THEORY_EXACT);
+    assert_true(chain.lost < (bli_servers_count(&model.servers) > CHAIN_SERVERS ? 1e-6 : 1e-11));
     return known;
 }
 
@@ -41,7 +41,7 @@ static void queues_of_their_own(void **state) {
                  {"jsq", "1", 0.8},     {"jiq", "1", 0.8},     {"pi", "1", 0.8}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const double load = cases[i].load, rate = 1 - load;
-        const struct bal_prediction known = solve(cases[i].policy, cases[i].servers, load);
+        const struct bli_prediction known = solve(cases[i].policy, cases[i].servers, load);
         assert_close(known.response_mean, 1 / rate, 1e-9);
         assert_close(known.waiting_probability, load, 1e-9);
         assert_close(known.response_quantile[2], log(100) / rate, 1e-7);
@@ -132,15 +132,15 @@ static void the_expansion_is_as_good_as_it_says(void **state) {
             if (distinct && d > n)
                 continue;
             const struct bal_policy_spec spec = policy_of(policy);
-            const struct bal_model model = model_of(servers, "exp", load);
-            struct bal_expansion expansion;
-            assert_true(bal_theory_expand(&model, &spec, &expansion));
-            const struct bal_prediction exact = solve(policy, servers, load);
+            const struct bli_model model = model_of(servers, "exp", load);
+            struct bli_expansion expansion;
+            assert_true(bli_theory_expand(&model, &spec, &expansion));
+            const struct bli_prediction exact = solve(policy, servers, load);
             const double off = fabs(expansion.response_mean - exact.response_mean);
             if (off > expansion.error)
                 fail_msg("%s, load %g, %u servers: off by %g, said %g", policy, load, n, off,
                          expansion.error);
-            close += bal_expansion_is_close(&expansion);
+            close += bli_expansion_is_close(&expansion);
             for (int q = 0; q < 4; q++)
                 if (!(fabs(expansion.response_quantile[q] - exact.response_quantile[q]) <=
                       expansion.quantile_error[q]))
@@ -159,9 +159,9 @@ static void the_error_falls(void **state) {
     for (int i = 0; i < 2; i++) {
         const double exact = solve("pod:d=2", i ? "6" : "3", 0.5).response_mean;
         const struct bal_policy_spec spec = policy_of("pod:d=2");
-        const struct bal_model model = model_of(i ? "6" : "3", "exp", 0.5);
-        struct bal_expansion expansion;
-        assert_true(bal_theory_expand(&model, &spec, &expansion));
+        const struct bli_model model = model_of(i ? "6" : "3", "exp", 0.5);
+        struct bli_expansion expansion;
+        assert_true(bli_theory_expand(&model, &spec, &expansion));
         scaled[i] = fabs(expansion.response_mean - exact) * (i ? 216 : 27);
     }
     assert_true(scaled[1] < 3 * scaled[0] && scaled[1] > scaled[0] / 3);
@@ -184,17 +184,17 @@ static void levels_say_what_servers_say(void **state) {
     static const struct {
         const char *name;
         struct chain_rules rules;
-    } cases[] = {{"jsq", {6, 0.7, false, bal_chain_jsq, bal_chain_jsq_levels, 0, 0, false, 0, 0, 0}},
-                 {"jiq", {4, 0.6, false, bal_chain_jiq, bal_chain_jiq_levels, 0, 0, false, 0, 0, 0}},
-                 {"pod", {5, 0.6, false, bal_chain_pod, bal_chain_pod_levels, 2, 0, false, 0, 0, 0}},
-                 {"pod distinct", {5, 0.6, false, bal_chain_pod, bal_chain_pod_levels, 3, 0, true, 0, 0, 0}}};
+    } cases[] = {{"jsq", {6, 0.7, false, bli_chain_jsq, bli_chain_jsq_levels, 0, 0, false, 0, 0, 0}},
+                 {"jiq", {4, 0.6, false, bli_chain_jiq, bli_chain_jiq_levels, 0, 0, false, 0, 0, 0}},
+                 {"pod", {5, 0.6, false, bli_chain_pod, bli_chain_pod_levels, 2, 0, false, 0, 0, 0}},
+                 {"pod distinct", {5, 0.6, false, bli_chain_pod, bli_chain_pod_levels, 3, 0, true, 0, 0, 0}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct chain_answer one, other;
         struct chain_rules rules = cases[i].rules;
-        assert_true(bal_chain_solve(&rules, 100000, &one));
+        assert_true(bli_chain_solve(&rules, 100000, &one));
         rules.by_levels = true;
         rules.rule = rules.level_rule;
-        assert_true(bal_chain_solve(&rules, 100000, &other));
+        assert_true(bli_chain_solve(&rules, 100000, &other));
         assert_true(other.lost < 1e-6);
         assert_close(other.jobs, one.jobs, 1e-5);
         for (unsigned k = 0; k < 5; k++)
@@ -206,15 +206,15 @@ static void levels_say_what_servers_say(void **state) {
 static void many_servers_are_known(void **state) {
     (void)state;
     const struct bal_policy_spec pod = policy_of("pod:d=2"), jsq = policy_of("jsq");
-    const struct bal_model twenty = model_of("20", "exp", 0.5), fleet = model_of("40", "exp", 0.9);
-    struct bal_expansion expansion;
-    assert_true(bal_theory_expand(&twenty, &pod, &expansion));
+    const struct bli_model twenty = model_of("20", "exp", 0.5), fleet = model_of("40", "exp", 0.9);
+    struct bli_expansion expansion;
+    assert_true(bli_theory_expand(&twenty, &pod, &expansion));
     assert_true(fabs(solve("pod:d=2", "20", 0.5).response_mean - expansion.response_mean) < expansion.error);
-    const struct bal_prediction known = solve("jsq", "40", 0.9);
-    const struct bal_run run = {.seed = 3804, .time = 400000 / bal_model_arrival_rate(&fleet), .warmup = 0.1};
+    const struct bli_prediction known = solve("jsq", "40", 0.9);
+    const struct bli_run run = {.seed = 3804, .time = 400000 / bli_model_arrival_rate(&fleet), .warmup = 0.1};
     struct replications r = replicate(&fleet, &jsq, &run, 20);
-    assert_mean(&r, BAL_RESPONSE_MEAN, known.response_mean, 0, "jsq");
-    assert_mean(&r, BAL_RESPONSE_P99, known.response_quantile[2], 0, "jsq");
+    assert_mean(&r, BLI_RESPONSE_MEAN, known.response_mean, 0, "jsq");
+    assert_mean(&r, BLI_RESPONSE_P99, known.response_quantile[2], 0, "jsq");
     replications_free(&r);
 }
 
@@ -232,61 +232,61 @@ static void as_simulated(void **state) {
                  {"tabs:mu=0.5,nu=0.5", "3", 0.4},
                  {"scd:m=3", "5", 0.6}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct bal_model model = model_of(cases[i].servers, "exp", cases[i].load);
+        const struct bli_model model = model_of(cases[i].servers, "exp", cases[i].load);
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
-        const struct bal_prediction known = solve(cases[i].policy, cases[i].servers, cases[i].load);
-        const struct bal_run run = {
-            .seed = 3802, .time = 300000 / bal_model_arrival_rate(&model), .warmup = 0.1};
+        const struct bli_prediction known = solve(cases[i].policy, cases[i].servers, cases[i].load);
+        const struct bli_run run = {
+            .seed = 3802, .time = 300000 / bli_model_arrival_rate(&model), .warmup = 0.1};
         struct replications r = replicate(&model, &spec, &run, RUNS);
-        assert_mean(&r, BAL_RESPONSE_MEAN, known.response_mean, 0, cases[i].policy);
-        assert_mean(&r, BAL_RESPONSE_P99, known.response_quantile[2], 0, cases[i].policy);
+        assert_mean(&r, BLI_RESPONSE_MEAN, known.response_mean, 0, cases[i].policy);
+        assert_mean(&r, BLI_RESPONSE_P99, known.response_quantile[2], 0, cases[i].policy);
         replications_free(&r);
     }
 }
 
-static enum bal_chain_outcome outcome(const char *policy, const char *servers, const char *size,
+static enum bli_chain_outcome outcome(const char *policy, const char *servers, const char *size,
                                       double load) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_model model = model_of(servers, size, load);
-    struct bal_prediction known;
-    struct bal_chain chain;
-    return bal_theory_solve_chain(&model, &spec, 2000, &known, &chain);
+    const struct bli_model model = model_of(servers, size, load);
+    struct bli_prediction known;
+    struct bli_chain chain;
+    return bli_theory_solve_chain(&model, &spec, 2000, &known, &chain);
 }
 
 /* Held jobs are one common queue: M/M/N, unless only so many may be held. */
 static void held_jobs_are_one_queue(void **state) {
     (void)state;
     const struct bal_policy_spec spec = policy_of("jiq:else=hold");
-    struct bal_model model = model_of("5", "exp", 0.8);
-    const struct bal_prediction known = bal_theory_predict(&model, &spec);
-    const struct bal_wait wait = bal_wait_mmn(0.8, 5);
-    assert_int_equal(known.kind, BAL_THEORY_EXACT);
-    assert_close(known.response_mean, bal_wait_response_mean(&wait), 1e-12);
-    const struct bal_run run = {.seed = 3803, .time = 300000 / bal_model_arrival_rate(&model), .warmup = 0.1};
+    struct bli_model model = model_of("5", "exp", 0.8);
+    const struct bli_prediction known = bli_theory_predict(&model, &spec);
+    const struct bli_wait wait = bli_wait_mmn(0.8, 5);
+    assert_int_equal(known.kind, BLI_THEORY_EXACT);
+    assert_close(known.response_mean, bli_wait_response_mean(&wait), 1e-12);
+    const struct bli_run run = {.seed = 3803, .time = 300000 / bli_model_arrival_rate(&model), .warmup = 0.1};
     struct replications r = replicate(&model, &spec, &run, 20);
-    assert_mean(&r, BAL_RESPONSE_MEAN, known.response_mean, 0, "jiq:else=hold");
-    assert_mean(&r, BAL_RESPONSE_P99, known.response_quantile[2], 0, "jiq:else=hold");
+    assert_mean(&r, BLI_RESPONSE_MEAN, known.response_mean, 0, "jiq:else=hold");
+    assert_mean(&r, BLI_RESPONSE_P99, known.response_quantile[2], 0, "jiq:else=hold");
     replications_free(&r);
     model.backlog = 1;
-    assert_int_equal(bal_theory_predict(&model, &spec).kind, BAL_THEORY_LIMIT);
+    assert_int_equal(bli_theory_predict(&model, &spec).kind, BLI_THEORY_LIMIT);
 }
 
 static void others_have_none(void **state) {
     (void)state;
-    assert_int_equal(outcome("jsq", "2", "exp", 0.5), BAL_CHAIN_SOLVED);
-    assert_int_equal(outcome("jsq", "2", "erlang(2)", 0.5), BAL_CHAIN_NONE);
-    assert_int_equal(outcome("jsq", "1x1,1x2", "exp", 0.5), BAL_CHAIN_NONE);
-    assert_int_equal(outcome("jsq", "2", "exp", 1), BAL_CHAIN_NONE);
-    assert_int_equal(outcome("jiq:else=hold", "2", "exp", 0.5), BAL_CHAIN_NONE);
-    assert_int_equal(outcome("round-robin", "2", "exp", 0.5), BAL_CHAIN_NONE);
-    assert_int_equal(outcome("tabs:after=2", "2", "exp", 0.5), BAL_CHAIN_NONE);
-    assert_int_equal(outcome("pi", "9", "exp", 0.5), BAL_CHAIN_LARGE);
-    assert_int_equal(outcome("scd:m=2", "9", "exp", 0.5), BAL_CHAIN_LARGE);
-    assert_int_equal(outcome("jsq", "9", "exp", 0.5), BAL_CHAIN_SOLVED);
-    assert_int_equal(outcome("jsq", "5000", "exp", 0.5), BAL_CHAIN_LARGE);
-    assert_int_equal(outcome("random", "20", "exp", 0.9), BAL_CHAIN_NONE);
-    assert_int_equal(outcome("pod:d=1", "9", "exp", 0.9), BAL_CHAIN_LARGE); /* queues of more than 16 */
-    assert_int_equal(outcome("jsq", "6", "exp", 0.9), BAL_CHAIN_LARGE);
+    assert_int_equal(outcome("jsq", "2", "exp", 0.5), BLI_CHAIN_SOLVED);
+    assert_int_equal(outcome("jsq", "2", "erlang(2)", 0.5), BLI_CHAIN_NONE);
+    assert_int_equal(outcome("jsq", "1x1,1x2", "exp", 0.5), BLI_CHAIN_NONE);
+    assert_int_equal(outcome("jsq", "2", "exp", 1), BLI_CHAIN_NONE);
+    assert_int_equal(outcome("jiq:else=hold", "2", "exp", 0.5), BLI_CHAIN_NONE);
+    assert_int_equal(outcome("round-robin", "2", "exp", 0.5), BLI_CHAIN_NONE);
+    assert_int_equal(outcome("tabs:after=2", "2", "exp", 0.5), BLI_CHAIN_NONE);
+    assert_int_equal(outcome("pi", "9", "exp", 0.5), BLI_CHAIN_LARGE);
+    assert_int_equal(outcome("scd:m=2", "9", "exp", 0.5), BLI_CHAIN_LARGE);
+    assert_int_equal(outcome("jsq", "9", "exp", 0.5), BLI_CHAIN_SOLVED);
+    assert_int_equal(outcome("jsq", "5000", "exp", 0.5), BLI_CHAIN_LARGE);
+    assert_int_equal(outcome("random", "20", "exp", 0.9), BLI_CHAIN_NONE);
+    assert_int_equal(outcome("pod:d=1", "9", "exp", 0.9), BLI_CHAIN_LARGE); /* queues of more than 16 */
+    assert_int_equal(outcome("jsq", "6", "exp", 0.9), BLI_CHAIN_LARGE);
 }
 
 int main(void) {

@@ -19,12 +19,12 @@ static void mm1(void **state) {
     (void)state;
     for (size_t i = 0; i < LENGTH(loads); i++) {
         const double lambda = loads[i];
-        const struct bal_wait wait = bal_wait_mm1(lambda);
-        assert_close(bal_wait_mean(&wait), lambda / (1 - lambda), 1e-14);
-        assert_close(bal_wait_response_mean(&wait), 1 / (1 - lambda), 1e-14);
+        const struct bli_wait wait = bli_wait_mm1(lambda);
+        assert_close(bli_wait_mean(&wait), lambda / (1 - lambda), 1e-14);
+        assert_close(bli_wait_response_mean(&wait), 1 / (1 - lambda), 1e-14);
         for (double q = 0.1; q < 1; q += 0.2) {
-            assert_close(bal_wait_response_quantile(&wait, q), -log(1 - q) / (1 - lambda), 1e-13);
-            const double t = bal_wait_quantile(&wait, q);
+            assert_close(bli_wait_response_quantile(&wait, q), -log(1 - q) / (1 - lambda), 1e-13);
+            const double t = bli_wait_quantile(&wait, q);
             if (1 - q < lambda)
                 assert_close(t, log(lambda / (1 - q)) / (1 - lambda), 1e-13);
             else
@@ -52,7 +52,7 @@ static void mmn(void **state) {
         for (size_t k = 0; k < LENGTH(servers); k++) {
             const uint64_t n = servers[k];
             const double lambda = loads[i];
-            const struct bal_wait wait = bal_wait_mmn(lambda, n);
+            const struct bli_wait wait = bli_wait_mmn(lambda, n);
             const double wanted = erlang_c(n, lambda);
             /* The offered load lambda n is rounded once on each side, which moves small probabilities most.
              * */
@@ -61,23 +61,23 @@ static void mmn(void **state) {
                 assert_close(wait.probability, wanted, error);
             else
                 assert_true(wait.probability < 1e-280);
-            assert_close(bal_wait_mean(&wait), wait.probability / ((double)n * (1 - lambda)), 1e-14);
+            assert_close(bli_wait_mean(&wait), wait.probability / ((double)n * (1 - lambda)), 1e-14);
         }
-    const struct bal_wait two = bal_wait_mmn(0.5, 2); /* 2 rho^2/(1 + rho) */
+    const struct bli_wait two = bli_wait_mmn(0.5, 2); /* 2 rho^2/(1 + rho) */
     assert_close(two.probability, 1.0 / 3, 1e-15);
-    const struct bal_wait one = bal_wait_mmn(0.385, 1), same = bal_wait_mm1(0.385);
+    const struct bli_wait one = bli_wait_mmn(0.385, 1), same = bli_wait_mm1(0.385);
     assert_close(one.probability, same.probability, 1e-15);
     assert_close(one.rate, same.rate, 1e-15);
 }
 
 /* P(R > t) as an integral over the service time x: E[P(W > t - x)] by Simpson's rule. */
-static double response_tail(const struct bal_wait *wait, double t) {
+static double response_tail(const struct bli_wait *wait, double t) {
     enum { STEPS = 4000 };
     double sum = 0;
     for (int k = 0; k <= STEPS; k++) {
         const double x = t * k / STEPS;
         const double weight = k == 0 || k == STEPS ? 1 : k % 2 ? 4 : 2;
-        sum += weight * exp(-x) * bal_wait_tail(wait, t - x);
+        sum += weight * exp(-x) * bli_wait_tail(wait, t - x);
     }
     return exp(-t) + sum * t / (3.0 * STEPS);
 }
@@ -86,36 +86,36 @@ static void response_laws(void **state) {
     (void)state;
     /* The second has rate 1, where the formula divides 0 by 0; the third waits with a rate far above 1; the
      * last at length. */
-    const struct bal_wait waits[] = {bal_wait_mm1(0.385), bal_wait_mmn(0.75, 4), bal_wait_mmn(0.9, 200),
-                                     bal_wait_dm1(0.8),   bal_wait_mmn(0.99, 3), bal_wait_mm1(0.9999)};
+    const struct bli_wait waits[] = {bli_wait_mm1(0.385), bli_wait_mmn(0.75, 4), bli_wait_mmn(0.9, 200),
+                                     bli_wait_dm1(0.8),   bli_wait_mmn(0.99, 3), bli_wait_mm1(0.9999)};
     for (size_t i = 0; i < LENGTH(waits); i++)
         for (double t = 0.25; t < 9; t *= 2) {
-            assert_close(bal_wait_response_tail(&waits[i], t), response_tail(&waits[i], t), 1e-9);
-            const double q = 1 - bal_wait_response_tail(&waits[i], t);
-            assert_close(bal_wait_response_quantile(&waits[i], q), t, 1e-11);
+            assert_close(bli_wait_response_tail(&waits[i], t), response_tail(&waits[i], t), 1e-9);
+            const double q = 1 - bli_wait_response_tail(&waits[i], t);
+            assert_close(bli_wait_response_quantile(&waits[i], q), t, 1e-11);
         }
-    const struct bal_wait slow = bal_wait_mm1(0.9999);
-    assert_close(bal_wait_response_tail(&slow, 1e5), exp(-1e5 * slow.rate), 1e-12);
+    const struct bli_wait slow = bli_wait_mm1(0.9999);
+    assert_close(bli_wait_response_tail(&slow, 1e5), exp(-1e5 * slow.rate), 1e-12);
 }
 
 static void round_robin(void **state) {
     (void)state;
     for (size_t i = 0; i < LENGTH(loads); i++) {
         const double lambda = loads[i];
-        const struct bal_wait one = bal_wait_round_robin(lambda, 1), mm1 = bal_wait_mm1(lambda);
+        const struct bli_wait one = bli_wait_round_robin(lambda, 1), mm1 = bli_wait_mm1(lambda);
         assert_close(one.probability, mm1.probability, 1e-14);
         assert_close(one.rate, mm1.rate, 1e-14);
         /* Two servers: the fixed point is a cubic with the root 1 and sigma = (1 + 4 lambda - sqrt(1 + 8
          * lambda))/2. */
-        const struct bal_wait two = bal_wait_round_robin(lambda, 2);
+        const struct bli_wait two = bli_wait_round_robin(lambda, 2);
         const long double l = lambda, sigma = (1 + 4 * l - sqrtl(1 + 8 * l)) / 2;
         assert_close(two.rate, 1 - sigma, 1e-14);
         if (lambda > 1e-3) /* below, the closed form cancels even in long double */
             assert_close(two.probability, sigma, 1e-13);
         /* The limit of many, its distance of the order of 1/N. */
-        const struct bal_wait many = bal_wait_round_robin(lambda, 1000000000), limit = bal_wait_dm1(lambda);
+        const struct bli_wait many = bli_wait_round_robin(lambda, 1000000000), limit = bli_wait_dm1(lambda);
         assert_close(many.rate, limit.rate, 1e-8);
-        assert_true(bal_wait_mean(&limit) < bal_wait_mean(&two) && bal_wait_mean(&two) < bal_wait_mean(&mm1));
+        assert_true(bli_wait_mean(&limit) < bli_wait_mean(&two) && bli_wait_mean(&two) < bli_wait_mean(&mm1));
     }
 }
 
@@ -123,7 +123,7 @@ static void dm1(void **state) {
     (void)state;
     for (size_t i = 0; i < LENGTH(loads); i++) {
         const long double lambda = loads[i];
-        const struct bal_wait wait = bal_wait_dm1(loads[i]);
+        const struct bli_wait wait = bli_wait_dm1(loads[i]);
         const long double x = wait.rate; /* 1 - sigma */
         assert_close(wait.probability, expl(-x / lambda), 1e-12);
         assert_close(wait.probability + wait.rate, 1, 1e-15);
@@ -132,75 +132,75 @@ static void dm1(void **state) {
     }
     /* Near saturation x = 2 e - (8/3 - 2) e^2 + .., e = 1 - lambda, from the series of the logarithm. */
     const double e = 1e-5;
-    const struct bal_wait heavy = bal_wait_dm1(1 - e);
+    const struct bli_wait heavy = bli_wait_dm1(1 - e);
     assert_close(heavy.rate, 2 * e - 2.0 / 3 * e * e, 1e-9);
 }
 
 static void mg1(void **state) {
     (void)state;
-    assert_close(bal_mg1_waiting(0.385, 1, 2), 0.385 / (1 - 0.385), 1e-15);     /* exponential */
-    assert_close(bal_mg1_waiting(0.385, 1, 1), 0.385 / (1 - 0.385) / 2, 1e-15); /* deterministic */
+    assert_close(bli_mg1_waiting(0.385, 1, 2), 0.385 / (1 - 0.385), 1e-15);     /* exponential */
+    assert_close(bli_mg1_waiting(0.385, 1, 1), 0.385 / (1 - 0.385) / 2, 1e-15); /* deterministic */
     /* Other units: rate 3, uniform on [0, 1/2]. */
-    assert_close(bal_mg1_waiting(3, 0.25, 1.0 / 12), 3.0 / 12 / (2 * 0.25), 1e-15);
-    assert_close(bal_mg1_waiting(0.5, 1, INFINITY), INFINITY, 0);
-    assert_close(bal_mg1_waiting(0, 1, INFINITY), 0, 0);
-    assert_close(bal_mg1_waiting(0.5, 2, 8), INFINITY, 0);
-    assert_nan(bal_mg1_waiting(-0.5, 1, 2));
-    assert_nan(bal_mg1_waiting(NAN, 1, 2));
+    assert_close(bli_mg1_waiting(3, 0.25, 1.0 / 12), 3.0 / 12 / (2 * 0.25), 1e-15);
+    assert_close(bli_mg1_waiting(0.5, 1, INFINITY), INFINITY, 0);
+    assert_close(bli_mg1_waiting(0, 1, INFINITY), 0, 0);
+    assert_close(bli_mg1_waiting(0.5, 2, 8), INFINITY, 0);
+    assert_nan(bli_mg1_waiting(-0.5, 1, 2));
+    assert_nan(bli_mg1_waiting(NAN, 1, 2));
 }
 
 static void mg1_priorities(void **state) {
     (void)state;
-    const struct bal_mg1_class classes[] = {{0.2, 1, 2}, {0.385, 0.5, 0.3}, {0.1, 3, 20}};
+    const struct bli_mg1_class classes[] = {{0.2, 1, 2}, {0.385, 0.5, 0.3}, {0.1, 3, 20}};
     /* Preemption: the first class sees nobody else; exponential classes of equal mean have the closed form
      * of M/M/1. */
-    assert_close(bal_mg1_preemptive(classes, 3, 0), 1 / (1 - 0.2), 1e-15);
-    const struct bal_mg1_class equal[] = {{0.3, 1, 2}, {0.4, 1, 2}};
-    assert_close(bal_mg1_preemptive(equal, 2, 1), 1 / ((1 - 0.3) * (1 - 0.7)), 1e-14);
+    assert_close(bli_mg1_preemptive(classes, 3, 0), 1 / (1 - 0.2), 1e-15);
+    const struct bli_mg1_class equal[] = {{0.3, 1, 2}, {0.4, 1, 2}};
+    assert_close(bli_mg1_preemptive(equal, 2, 1), 1 / ((1 - 0.3) * (1 - 0.7)), 1e-14);
     /* Without preemption the work is conserved: sum of rho_k W_k = rho W0/(1 - rho) whatever the order. */
     const double w0 = (0.2 * 2 + 0.385 * 0.3 + 0.1 * 20) / 2, rho = 0.2 + 0.385 * 0.5 + 0.3;
     double conserved = 0;
     for (size_t k = 0; k < 3; k++)
         conserved +=
-            classes[k].lambda * classes[k].m1 * (bal_mg1_nonpreemptive(classes, 3, k) - classes[k].m1);
+            classes[k].lambda * classes[k].m1 * (bli_mg1_nonpreemptive(classes, 3, k) - classes[k].m1);
     assert_close(conserved, rho * w0 / (1 - rho), 1e-14);
-    assert_close(bal_mg1_nonpreemptive(classes, 3, 0), 1 + w0 / (1 - 0.2), 1e-14);
+    assert_close(bli_mg1_nonpreemptive(classes, 3, 0), 1 + w0 / (1 - 0.2), 1e-14);
     /* A lower class that saturates the server: the upper one waits for it in the share 1 - 0.2 of time left
      * to it. */
-    const struct bal_mg1_class flooded[] = {{0.2, 1, 2}, {5, 2, 8}, {1, 1, 1}};
-    assert_close(bal_mg1_nonpreemptive(flooded, 3, 0), 1 + (0.2 + 0.8 * 8 / (2 * 2)) / 0.8, 1e-14);
-    assert_close(bal_mg1_preemptive(flooded, 3, 0), 1 / 0.8, 1e-14);
-    assert_close(bal_mg1_nonpreemptive(flooded, 3, 1), INFINITY, 0);
-    assert_close(bal_mg1_preemptive(flooded, 3, 2), INFINITY, 0);
+    const struct bli_mg1_class flooded[] = {{0.2, 1, 2}, {5, 2, 8}, {1, 1, 1}};
+    assert_close(bli_mg1_nonpreemptive(flooded, 3, 0), 1 + (0.2 + 0.8 * 8 / (2 * 2)) / 0.8, 1e-14);
+    assert_close(bli_mg1_preemptive(flooded, 3, 0), 1 / 0.8, 1e-14);
+    assert_close(bli_mg1_nonpreemptive(flooded, 3, 1), INFINITY, 0);
+    assert_close(bli_mg1_preemptive(flooded, 3, 2), INFINITY, 0);
 }
 
 static void out_of_range(void **state) {
     (void)state;
-    const struct bal_wait unstable[] = {bal_wait_mm1(1), bal_wait_mmn(1.5, 10), bal_wait_round_robin(1, 7),
-                                        bal_wait_dm1(2)};
+    const struct bli_wait unstable[] = {bli_wait_mm1(1), bli_wait_mmn(1.5, 10), bli_wait_round_robin(1, 7),
+                                        bli_wait_dm1(2)};
     for (size_t i = 0; i < LENGTH(unstable); i++) {
-        assert_close(bal_wait_mean(&unstable[i]), INFINITY, 0);
-        assert_close(bal_wait_response_quantile(&unstable[i], 0.5), INFINITY, 0);
-        assert_close(bal_wait_quantile(&unstable[i], 0.5), INFINITY, 0);
+        assert_close(bli_wait_mean(&unstable[i]), INFINITY, 0);
+        assert_close(bli_wait_response_quantile(&unstable[i], 0.5), INFINITY, 0);
+        assert_close(bli_wait_quantile(&unstable[i], 0.5), INFINITY, 0);
     }
-    const struct bal_wait unknown[] = {bal_wait_mm1(-1), bal_wait_mm1(NAN), bal_wait_mmn(0.5, 0),
-                                       bal_wait_round_robin(0.5, 0), bal_wait_dm1(-0.1)};
+    const struct bli_wait unknown[] = {bli_wait_mm1(-1), bli_wait_mm1(NAN), bli_wait_mmn(0.5, 0),
+                                       bli_wait_round_robin(0.5, 0), bli_wait_dm1(-0.1)};
     for (size_t i = 0; i < LENGTH(unknown); i++) {
-        assert_nan(bal_wait_mean(&unknown[i]));
-        assert_nan(bal_wait_response_quantile(&unknown[i], 0.5));
+        assert_nan(bli_wait_mean(&unknown[i]));
+        assert_nan(bli_wait_response_quantile(&unknown[i], 0.5));
     }
-    const struct bal_wait idle[] = {bal_wait_mm1(0), bal_wait_mmn(0, 1000000), bal_wait_round_robin(0, 3),
-                                    bal_wait_dm1(0)};
+    const struct bli_wait idle[] = {bli_wait_mm1(0), bli_wait_mmn(0, 1000000), bli_wait_round_robin(0, 3),
+                                    bli_wait_dm1(0)};
     for (size_t i = 0; i < LENGTH(idle); i++) {
-        assert_close(bal_wait_mean(&idle[i]), 0, 0);
-        assert_close(bal_wait_quantile(&idle[i], 0.999), 0, 0);
-        assert_close(bal_wait_response_quantile(&idle[i], 0.5), log(2), 1e-14);
+        assert_close(bli_wait_mean(&idle[i]), 0, 0);
+        assert_close(bli_wait_quantile(&idle[i], 0.999), 0, 0);
+        assert_close(bli_wait_response_quantile(&idle[i], 0.5), log(2), 1e-14);
     }
-    const struct bal_wait some = bal_wait_mm1(0.5);
-    assert_nan(bal_wait_quantile(&some, 1.1));
-    assert_nan(bal_wait_response_quantile(&some, NAN));
-    assert_close(bal_wait_response_quantile(&some, 1), INFINITY, 0);
-    assert_close(bal_wait_response_quantile(&some, 0), 0, 0);
+    const struct bli_wait some = bli_wait_mm1(0.5);
+    assert_nan(bli_wait_quantile(&some, 1.1));
+    assert_nan(bli_wait_response_quantile(&some, NAN));
+    assert_close(bli_wait_response_quantile(&some, 1), INFINITY, 0);
+    assert_close(bli_wait_response_quantile(&some, 0), 0, 0);
 }
 
 int main(void) {

@@ -19,22 +19,22 @@
 
 enum { RUNS = 20 };
 
-static struct bal_model churning(const char *servers, const char *size, double load, const char *churn,
+static struct bli_model churning(const char *servers, const char *size, double load, const char *churn,
                                  const char *cold) {
-    struct bal_model model = model_of(servers, size, load);
+    struct bli_model model = model_of(servers, size, load);
     struct bal_error err;
-    if (bal_churn_parse(churn, &model.network.churn, &err) || bal_cold_parse(cold, &model.network.cold, &err))
+    if (bli_churn_parse(churn, &model.network.churn, &err) || bli_cold_parse(cold, &model.network.cold, &err))
         fail_msg("%s", err.text);
     return model;
 }
 
 /* ---- one server, so few jobs that none waits ---- */
 
-static void assert_response(const struct bal_model *model, double known, const char *what) {
+static void assert_response(const struct bli_model *model, double known, const char *what) {
     const struct bal_policy_spec spec = policy_of("random");
-    const struct bal_run run = {.seed = 77, .time = 40000 / bal_model_arrival_rate(model), .warmup = 0.05};
+    const struct bli_run run = {.seed = 77, .time = 40000 / bli_model_arrival_rate(model), .warmup = 0.05};
     struct replications r = replicate(model, &spec, &run, RUNS);
-    assert_mean(&r, BAL_RESPONSE_MEAN, known, 0.01, what);
+    assert_mean(&r, BLI_RESPONSE_MEAN, known, 0.01, what);
     replications_free(&r);
 }
 
@@ -55,7 +55,7 @@ static double mean_by_jobs(double factor, double over, double rate, double up) {
 
 static void cold_servers_are_as_slow_as_the_law(void **state) {
     (void)state;
-    const struct bal_model by_time = churning("1", "det(1)", 0.002, "10000,100,lose", "6,8000"),
+    const struct bli_model by_time = churning("1", "det(1)", 0.002, "10000,100,lose", "6,8000"),
                            by_jobs = churning("1", "det(1)", 0.002, "10000,100,lose", "6,25,jobs"),
                            at_once = churning("1", "det(1)", 0.002, "10000,100,lose", "1,8000");
     assert_response(&by_time, mean_by_time(6, 8000, 10000), "time");
@@ -89,27 +89,27 @@ static void ignore_message(void *context, const struct message *message) {
 
 /* The part of all jobs that server 0 gets from 10 to 10 + `span` after it has come back from a restart. */
 static double share_after_restart(const char *policy, double slow_start, double span) {
-    struct bal_model model = model_of("10", "exp", 0.5);
+    struct bli_model model = model_of("10", "exp", 0.5);
     struct bal_error err;
     const struct bal_policy_spec spec = policy_of(policy);
     unsigned jobs = 0, first = 0;
     model.network.heartbeat = 0.5;
     model.network.slow_start = slow_start;
-    if (bal_network_events_parse("restart-servers:0.1@100+1", &model.network.events, &err))
+    if (bli_network_events_parse("restart-servers:0.1@100+1", &model.network.events, &err))
         fail_msg("%s", err.text);
     for (unsigned i = 0; i < 40; i++) {
-        const struct bal_run run = {.seed = 5, .replication = i, .time = 700};
+        const struct bli_run run = {.seed = 5, .replication = i, .time = 700};
         struct network *net;
-        struct bal_trial trial = {0};
-        if (bal_network_open(&model, &spec, &run, &net, &err))
+        struct bli_trial trial = {0};
+        if (bli_network_open(&model, &spec, &run, &net, &err))
             fail_msg("%s: %s", policy, err.text);
         struct counting counting = {.net = net, .from = 120, .to = 120 + span};
         const struct network_observer observer = {&counting, ignore_job, count_sent, ignore_message};
         net->observer = &observer;
         enum bal_code code = BAL_OK;
         while (!code)
-            code = bal_network_step(net);
-        assert_int_equal(bal_network_close(net, code, &trial, &err), BAL_OK);
+            code = bli_network_step(net);
+        assert_int_equal(bli_network_close(net, code, &trial, &err), BAL_OK);
         jobs += counting.jobs;
         first += counting.first;
     }
@@ -143,17 +143,17 @@ static void laws_have_texts(void **state) {
     (void)state;
     static const char *const good[] = {"none", "5,20", "1,0.5", "2.5,100,jobs"},
                              *const bad[] = {"", "5", "0.5,20", "5,0", "5,20,times", "5,20,jobs,x", "x,20"};
-    struct bal_cold cold = {.factor = 3, .over = 4}, before;
+    struct bli_cold cold = {.factor = 3, .over = 4}, before;
     struct bal_error err;
     char text[100];
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_int_equal(bal_cold_parse(good[i], &cold, &err), BAL_OK);
-        assert_int_equal(bal_cold_print(&cold, text, sizeof text), strlen(good[i]));
+        assert_int_equal(bli_cold_parse(good[i], &cold, &err), BAL_OK);
+        assert_int_equal(bli_cold_print(&cold, text, sizeof text), strlen(good[i]));
         assert_string_equal(text, good[i]);
     }
     before = cold;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(bal_cold_parse(bad[i], &cold, &err), BAL_E_SYNTAX);
+        assert_int_equal(bli_cold_parse(bad[i], &cold, &err), BAL_E_SYNTAX);
         assert_memory_equal(&cold, &before, sizeof cold);
     }
 }

@@ -23,40 +23,40 @@
 enum { SEEDS = 200, LEAST = 180, MOST = 196 };
 
 struct truth {
-    enum bal_metric metric;
+    enum bli_metric metric;
     double value;
 };
 
 /* A case for each of so many seeds, all run by the lab at once, and what came out. */
 struct seeds {
     unsigned count;
-    struct bal_case *cases;
-    struct bal_result *results;
+    struct bli_case *cases;
+    struct bli_result *results;
 };
 
 static struct seeds run_policy(unsigned count, const char *policy, const char *servers, const char *size,
-                               const struct bal_case *like, bool apart) {
+                               const struct bli_case *like, bool apart) {
     const struct seeds seeds = {count, calloc(count, sizeof *seeds.cases),
                                 calloc(count, sizeof *seeds.results)};
     assert_true(seeds.cases && seeds.results);
     struct bal_error err;
     for (unsigned seed = 0; seed < count; seed++) {
-        struct bal_case *c = &seeds.cases[seed];
+        struct bli_case *c = &seeds.cases[seed];
         *c = *like;
         c->replications = 10;
         c->run.seed = 1000 + seed;
-        if (bal_scheme_parse(policy, &c->policy, &err) ||
-            bal_servers_parse(servers, &c->model.servers, &err) || bal_dist_parse(size, &c->model.size, &err))
+        if (bli_scheme_parse(policy, &c->policy, &err) ||
+            bli_servers_parse(servers, &c->model.servers, &err) || bli_dist_parse(size, &c->model.size, &err))
             fail_msg("%s", err.text);
     }
-    const struct bal_lab_options options = {.threads = 2, .independent_lengths = apart};
-    if (bal_lab_run(seeds.cases, count, &options, seeds.results, &err))
+    const struct bli_lab_options options = {.threads = 2, .independent_lengths = apart};
+    if (bli_lab_run(seeds.cases, count, &options, seeds.results, &err))
         fail_msg("%s", err.text);
     return seeds;
 }
 
 static struct seeds run_seeds(unsigned count, const char *servers, const char *size,
-                              const struct bal_case *like, bool apart) {
+                              const struct bli_case *like, bool apart) {
     return run_policy(count, "random", servers, size, like, apart);
 }
 
@@ -66,11 +66,11 @@ static void free_seeds(struct seeds *seeds) {
 }
 
 /* How many of the intervals contain the truth; *mean of them all. */
-static unsigned covering(const struct seeds *seeds, enum bal_metric metric, double truth, double *mean) {
+static unsigned covering(const struct seeds *seeds, enum bli_metric metric, double truth, double *mean) {
     unsigned covered = 0;
     *mean = 0;
     for (unsigned seed = 0; seed < seeds->count; seed++) {
-        const struct bal_estimate e = seeds->results[seed].metric[metric];
+        const struct bli_estimate e = seeds->results[seed].metric[metric];
         covered += fabs(e.mean - truth) <= e.half_width;
         *mean += e.mean / seeds->count;
     }
@@ -84,14 +84,14 @@ static void assert_covers(const struct seeds *seeds, const struct truth *truths,
         if (covered < LEAST || covered > MOST)
             fail_msg("load %g: %u of %u intervals of %s contain %g; their mean is %g",
                      seeds->cases[0].model.load, covered, seeds->count,
-                     bal_metric_table[truths[i].metric].name, truths[i].value, mean);
+                     bli_metric_table[truths[i].metric].name, truths[i].value, mean);
     }
 }
 
 /* Of one server. */
 static void assert_one_covers(double load, double jobs, double warmup, const struct truth *truths,
                               size_t count) {
-    const struct bal_case like = {.model.load = load, .run = {.time = jobs / load, .warmup = warmup}};
+    const struct bli_case like = {.model.load = load, .run = {.time = jobs / load, .warmup = warmup}};
     struct seeds seeds = run_seeds(SEEDS, "1", "exp", &like, false);
     assert_covers(&seeds, truths, count);
     free_seeds(&seeds);
@@ -101,7 +101,7 @@ static void assert_one_covers(double load, double jobs, double warmup, const str
 static void covers_with_a_given_warmup(void **state) {
     (void)state;
     const struct truth truths[] = {
-        {BAL_RESPONSE_MEAN, 5}, {BAL_QUEUE_TOTAL, 4}, {BAL_WAITING_PROBABILITY, 0.8}};
+        {BLI_RESPONSE_MEAN, 5}, {BLI_QUEUE_TOTAL, 4}, {BLI_WAITING_PROBABILITY, 0.8}};
     assert_one_covers(0.8, 10000, 0.1, truths, 3);
 }
 
@@ -109,7 +109,7 @@ static void covers_with_a_given_warmup(void **state) {
 static void covers_with_the_default_warmup(void **state) {
     (void)state;
     const struct truth truths[] = {
-        {BAL_RESPONSE_MEAN, 5}, {BAL_QUEUE_TOTAL, 4}, {BAL_WAITING_PROBABILITY, 0.8}};
+        {BLI_RESPONSE_MEAN, 5}, {BLI_QUEUE_TOTAL, 4}, {BLI_WAITING_PROBABILITY, 0.8}};
     assert_one_covers(0.8, 10000, NAN, truths, 3);
 }
 
@@ -117,8 +117,8 @@ static void covers_with_the_default_warmup(void **state) {
 static void covers_with_mser5(void **state) {
     (void)state;
     const struct truth truths[] = {
-        {BAL_RESPONSE_MEAN, 2}, {BAL_QUEUE_TOTAL, 1}, {BAL_WAITING_PROBABILITY, 0.5}};
-    assert_one_covers(0.5, 30000, BAL_WARMUP_MSER, truths, 3);
+        {BLI_RESPONSE_MEAN, 2}, {BLI_QUEUE_TOTAL, 1}, {BLI_WAITING_PROBABILITY, 0.5}};
+    assert_one_covers(0.5, 30000, BLI_WARMUP_MSER, truths, 3);
 }
 
 /* With a wanted precision: control variates, rounds that stop when the interval is narrow, and for some of
@@ -126,8 +126,8 @@ static void covers_with_mser5(void **state) {
 static void covers_with_a_wanted_precision(void **state) {
     (void)state;
     static const double precision = 0.025;
-    const struct truth truth = {BAL_RESPONSE_MEAN, 2};
-    const struct bal_case like = {.model.load = 0.5,
+    const struct truth truth = {BLI_RESPONSE_MEAN, 2};
+    const struct bli_case like = {.model.load = 0.5,
                                   .precision = precision,
                                   .max_run_length = 1e6,
                                   .run = {.time = 2000, .warmup = NAN}};
@@ -135,7 +135,7 @@ static void covers_with_a_wanted_precision(void **state) {
     assert_covers(&seeds, &truth, 1);
     unsigned narrow = 0, controlled = 0, more = 0, longer = 0;
     for (unsigned seed = 0; seed < SEEDS; seed++) {
-        const struct bal_result *result = &seeds.results[seed];
+        const struct bli_result *result = &seeds.results[seed];
         narrow += result->metric[truth.metric].half_width <= precision * result->metric[truth.metric].mean;
         controlled += result->controls == 2;
         more += result->replications > 10;
@@ -151,13 +151,13 @@ static void covers_with_a_wanted_precision(void **state) {
  */
 static void heavy_tails_do_not_cover_and_are_doubted(void **state) {
     (void)state;
-    const struct bal_case like = {.model.load = 0.8, .run = {.time = 10000 / 0.8, .warmup = NAN}};
+    const struct bli_case like = {.model.load = 0.8, .run = {.time = 10000 / 0.8, .warmup = NAN}};
     struct seeds seeds = run_seeds(40, "1", "pareto(2.2)", &like, false);
-    const double truth = bal_theory_predict(&seeds.cases[0].model, &seeds.cases[0].policy).response_mean;
+    const double truth = bli_theory_predict(&seeds.cases[0].model, &seeds.cases[0].policy).response_mean;
     double mean;
-    assert_true(covering(&seeds, BAL_RESPONSE_MEAN, truth, &mean) <= 24);
+    assert_true(covering(&seeds, BLI_RESPONSE_MEAN, truth, &mean) <= 24);
     for (unsigned seed = 0; seed < seeds.count; seed++)
-        assert_true(seeds.results[seed].doubts & BAL_DOUBT_TAIL);
+        assert_true(seeds.results[seed].doubts & BLI_DOUBT_TAIL);
     free_seeds(&seeds);
 }
 
@@ -167,18 +167,18 @@ static void heavy_tails_do_not_cover_and_are_doubted(void **state) {
 static void percentiles_of_few_spells_are_marked(void **state) {
     (void)state;
     enum { FEW = 40 };
-    struct bal_case like = {.model.load = 0.9, .run = {.time = 20e3 / 9, .warmup = NAN}};
+    struct bli_case like = {.model.load = 0.9, .run = {.time = 20e3 / 9, .warmup = NAN}};
     struct seeds seeds = run_policy(FEW, "least-work", "10", "exp", &like, false);
     const double truth =
-        bal_theory_quantile(&seeds.cases[0].model, &seeds.cases[0].policy, BAL_THEORY_RESPONSE, 0.99);
+        bli_theory_quantile(&seeds.cases[0].model, &seeds.cases[0].policy, BLI_THEORY_RESPONSE, 0.99);
     double mean;
-    assert_true(covering(&seeds, BAL_RESPONSE_P99, truth, &mean) <= 36);
+    assert_true(covering(&seeds, BLI_RESPONSE_P99, truth, &mean) <= 36);
     for (unsigned seed = 0; seed < FEW; seed++)
-        assert_true(bal_result_spells(&seeds.cases[seed], &seeds.results[seed], 0.99) < BAL_SPELLS_MIN);
+        assert_true(bli_result_spells(&seeds.cases[seed], &seeds.results[seed], 0.99) < BLI_SPELLS_MIN);
     free_seeds(&seeds);
     like.run.time = 400e3 / 9;
     seeds = run_policy(1, "least-work", "10", "exp", &like, false);
-    assert_true(bal_result_spells(&seeds.cases[0], &seeds.results[0], 0.99) >= BAL_SPELLS_MIN);
+    assert_true(bli_result_spells(&seeds.cases[0], &seeds.results[0], 0.99) >= BLI_SPELLS_MIN);
     free_seeds(&seeds);
 }
 
@@ -192,10 +192,10 @@ struct row {
 };
 
 static struct seeds run_row(const struct row *row, unsigned count) {
-    struct bal_case like = {.model.load = row->load, .run.warmup = NAN};
-    bal_servers_parse(row->servers, &like.model.servers, NULL);
-    bal_dist_parse("exp", &like.model.size, NULL);
-    like.run.time = row->jobs / bal_model_arrival_rate(&like.model);
+    struct bli_case like = {.model.load = row->load, .run.warmup = NAN};
+    bli_servers_parse(row->servers, &like.model.servers, NULL);
+    bli_dist_parse("exp", &like.model.size, NULL);
+    like.run.time = row->jobs / bli_model_arrival_rate(&like.model);
     return run_policy(count, row->policy, row->servers, "exp", &like, true);
 }
 
@@ -211,13 +211,13 @@ static void print_means(void) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct seeds seeds = run_row(&rows[i], TABLE_SEEDS);
         const double n = atof(rows[i].servers);
-        const struct bal_wait wait = bal_wait_mmn(rows[i].load, (uint64_t)n);
-        const double truth = bal_wait_response_mean(&wait);
+        const struct bli_wait wait = bli_wait_mmn(rows[i].load, (uint64_t)n);
+        const double truth = bli_wait_response_mean(&wait);
         unsigned doubted = 0, sure = 0;
         double mean;
-        const unsigned covered = covering(&seeds, BAL_RESPONSE_MEAN, truth, &mean);
+        const unsigned covered = covering(&seeds, BLI_RESPONSE_MEAN, truth, &mean);
         for (unsigned s = 0; s < TABLE_SEEDS; s++) {
-            const struct bal_estimate e = seeds.results[s].metric[BAL_RESPONSE_MEAN];
+            const struct bli_estimate e = seeds.results[s].metric[BLI_RESPONSE_MEAN];
             doubted += seeds.results[s].doubts != 0;
             sure += seeds.results[s].doubts == 0 && fabs(e.mean - truth) <= e.half_width;
         }
@@ -240,17 +240,17 @@ static void print_percentiles(void) {
     printf("policy         servers  load    jobs  spells  bias of the p99  half-width  covering  marked\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct seeds seeds = run_row(&rows[i], TABLE_SEEDS);
-        const struct bal_case *c = &seeds.cases[0];
-        const struct bal_wait wait = bal_wait_mmn(rows[i].load, bal_servers_count(&c->model.servers));
-        const double truth = bal_wait_response_quantile(&wait, 0.99);
+        const struct bli_case *c = &seeds.cases[0];
+        const struct bli_wait wait = bli_wait_mmn(rows[i].load, bli_servers_count(&c->model.servers));
+        const double truth = bli_wait_response_quantile(&wait, 0.99);
         double mean, half = 0;
-        const unsigned covered = covering(&seeds, BAL_RESPONSE_P99, truth, &mean);
+        const unsigned covered = covering(&seeds, BLI_RESPONSE_P99, truth, &mean);
         for (unsigned s = 0; s < TABLE_SEEDS; s++)
-            half += seeds.results[s].metric[BAL_RESPONSE_P99].half_width / truth / TABLE_SEEDS;
-        const double spells = bal_result_spells(c, &seeds.results[0], 0.99);
+            half += seeds.results[s].metric[BLI_RESPONSE_P99].half_width / truth / TABLE_SEEDS;
+        const double spells = bli_result_spells(c, &seeds.results[0], 0.99);
         printf("%-13s  %7s  %4g  %6g  %6.1f  %13.1f %%  %8.1f %%  %6.1f %%  %s\n", rows[i].policy,
                rows[i].servers, rows[i].load, rows[i].jobs, spells, 100 * (mean / truth - 1), 100 * half,
-               100.0 * covered / TABLE_SEEDS, spells < BAL_SPELLS_MIN ? "yes" : "no");
+               100.0 * covered / TABLE_SEEDS, spells < BLI_SPELLS_MIN ? "yes" : "no");
         free_seeds(&seeds);
     }
 }

@@ -6,10 +6,10 @@
 #include "../agree.h"
 #include "../texts.h"
 
-static inline struct bal_model model_of(const char *servers, const char *size, double load) {
-    struct bal_model model = {.load = load};
+static inline struct bli_model model_of(const char *servers, const char *size, double load) {
+    struct bli_model model = {.load = load};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse(size, &model.size, &err))
+    if (bli_servers_parse(servers, &model.servers, &err) || bli_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }

@@ -22,11 +22,11 @@
 
 #include <string.h>
 
-static struct bal_expansion expand(const char *policy, const char *servers, double load) {
+static struct bli_expansion expand(const char *policy, const char *servers, double load) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_model model = model_of(servers, "exp", load);
-    struct bal_expansion expansion;
-    assert_true(bal_theory_expand(&model, &spec, &expansion));
+    const struct bli_model model = model_of(servers, "exp", load);
+    struct bli_expansion expansion;
+    assert_true(bli_theory_expand(&model, &spec, &expansion));
     return expansion;
 }
 
@@ -50,7 +50,7 @@ static void as_published(void **state) {
         const double n = table[i].n, load = table[i].load;
         snprintf(policy, sizeof policy, "pod:d=%u", table[i].d);
         snprintf(servers, sizeof servers, "%u", table[i].n);
-        const struct bal_expansion known = expand(policy, servers, load);
+        const struct bli_expansion known = expand(policy, servers, load);
         assert_true(fabs(known.limit * load - table[i].limit) < 6e-5);
         assert_true(fabs((known.limit + known.first / n) * load - table[i].first) < 6e-5);
         assert_true(fabs(known.response_mean * load - table[i].second) < 6e-5);
@@ -64,14 +64,14 @@ static void limits_are_known(void **state) {
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++)
         for (unsigned d = 2; d < 6; d++) {
             char policy[20];
-            const struct bal_pod pod = bal_pod_plain(loads[i], d);
+            const struct bli_pod pod = bli_pod_plain(loads[i], d);
             snprintf(policy, sizeof policy, "pod:d=%u", d);
-            assert_close(expand(policy, "30", loads[i]).limit, bal_pod_response(&pod, d), 1e-12);
+            assert_close(expand(policy, "30", loads[i]).limit, bli_pod_response(&pod, d), 1e-12);
         }
-    const struct bal_expansion one = expand("pod:d=1", "30", 0.05);
+    const struct bli_expansion one = expand("pod:d=1", "30", 0.05);
     assert_close(one.response_mean, 1 / 0.95, 1e-9);
     assert_true(fabs(one.first) < 1e-9 && fabs(one.second) < 1e-7);
-    const struct bal_expansion long_tail = expand("pod:d=1", "30", 0.5); /* too many levels for 1/N^2 */
+    const struct bli_expansion long_tail = expand("pod:d=1", "30", 0.5); /* too many levels for 1/N^2 */
     assert_true(fabs(long_tail.first) < 1e-9 && isnan(long_tail.second) && isnan(long_tail.error));
 }
 
@@ -175,8 +175,8 @@ static void agrees_with_the_twin(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double v[MOST + 1];
         char policy[20];
-        const struct bal_pod pod = bal_pod_plain(cases[i].load, cases[i].d);
-        const size_t n = bal_pod_tail(&pod, v, MOST + 1) - 1;
+        const struct bli_pod pod = bli_pod_plain(cases[i].load, cases[i].d);
+        const size_t n = bli_pod_tail(&pod, v, MOST + 1) - 1;
         assert_true(n <= MOST);
         snprintf(policy, sizeof policy, "pod:d=%u", cases[i].d);
         assert_close(twin_first(v + 1, n, cases[i].load, cases[i].d) / cases[i].load,
@@ -192,8 +192,8 @@ static void events_make_the_drift(void **state) {
     (void)state;
     enum { LEVELS = 6 };
     static const double v[LEVELS] = {0.9, 0.7, 0.4, 0.2, 0.1, 0.03};
-    const struct bal_pod pod = {0.8, 0.3, 2, 4};
-    const struct bal_fluid_model fluid = bal_fluid_pod(&pod);
+    const struct bli_pod pod = {0.8, 0.3, 2, 4};
+    const struct bli_fluid_model fluid = bli_fluid_pod(&pod);
     double wanted[LEVELS], sum[2 * LEVELS] = {0}, x[2 * LEVELS];
     fluid.rhs(fluid.param, 0, 0, v, LEVELS, wanted);
     const struct expansion_pod halves = {.lambda = pod.lambda,
@@ -203,9 +203,9 @@ static void events_make_the_drift(void **state) {
                                          .share = {0.25, 0.75},
                                          .speed = {1, 1},
                                          .levels = LEVELS};
-    const struct expansion_model model = bal_expansion_pod_model(&halves);
+    const struct expansion_model model = bli_expansion_pod_model(&halves);
     struct jet_space space;
-    bal_jet_space_init(&space);
+    bli_jet_space_init(&space);
     for (size_t i = 0; i < 2 * LEVELS; i++)
         x[i] = v[i % LEVELS] * halves.share[i / LEVELS];
     for (size_t e = 0; e < model.events; e++) {
@@ -216,7 +216,7 @@ static void events_make_the_drift(void **state) {
             double value = event.argument[p].constant;
             for (unsigned i = 0; i < event.argument[p].count; i++)
                 value += event.argument[p].factor[i] * x[event.argument[p].coordinate[i]];
-            argument[p] = bal_jet_argument(&space, p, value);
+            argument[p] = bli_jet_argument(&space, p, value);
         }
         const struct jet rate = model.rate(model.param, e, &space, argument);
         for (unsigned i = 0; i < event.jump.count; i++)
@@ -230,10 +230,10 @@ static void events_make_the_drift(void **state) {
 static void jets_are_polynomials(void **state) {
     (void)state;
     struct jet_space space;
-    bal_jet_space_init(&space);
-    const struct jet x = bal_jet_argument(&space, 0, 2), y = bal_jet_argument(&space, 3, -1),
-                     e = bal_jet_epsilon(&space);
-    const struct jet cube = bal_jet_power(&space, &x, 3), product = bal_jet_multiply(&space, &cube, &y);
+    bli_jet_space_init(&space);
+    const struct jet x = bli_jet_argument(&space, 0, 2), y = bli_jet_argument(&space, 3, -1),
+                     e = bli_jet_epsilon(&space);
+    const struct jet cube = bli_jet_power(&space, &x, 3), product = bli_jet_multiply(&space, &cube, &y);
     static const struct {
         unsigned power[JET_ARGUMENTS + 1];
         double wanted;
@@ -241,11 +241,11 @@ static void jets_are_polynomials(void **state) {
                  {{4}, 0},          {{0, 0, 0, 1}, 8},   {{1, 0, 0, 1}, 12}, {{2, 0, 0, 1}, 6},
                  {{3, 0, 0, 1}, 1}, {{0, 0, 0, 0, 1}, 0}};
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
-        assert_true(product.term[bal_jet_index(&space, terms[i].power)] == terms[i].wanted);
-    const struct jet square = bal_jet_multiply(&space, &e, &e), with = bal_jet_multiply(&space, &e, &product);
-    assert_true(square.term[bal_jet_index(&space, (unsigned[]){0, 0, 0, 0, 2})] == 1);
-    assert_true(with.term[bal_jet_index(&space, (unsigned[]){2, 0, 0, 0, 1})] == -6);
-    const struct jet none = bal_jet_multiply(&space, &square, &e); /* weighs 6 */
+        assert_true(product.term[bli_jet_index(&space, terms[i].power)] == terms[i].wanted);
+    const struct jet square = bli_jet_multiply(&space, &e, &e), with = bli_jet_multiply(&space, &e, &product);
+    assert_true(square.term[bli_jet_index(&space, (unsigned[]){0, 0, 0, 0, 2})] == 1);
+    assert_true(with.term[bli_jet_index(&space, (unsigned[]){2, 0, 0, 0, 1})] == -6);
+    const struct jet none = bli_jet_multiply(&space, &square, &e); /* weighs 6 */
     for (size_t i = 0; i < JET_TERMS; i++)
         assert_true(none.term[i] == 0);
 }
@@ -265,8 +265,8 @@ static void solutions_solve(void **state) {
         right[i] = 1 + a * b * c - cos(a + b + c);
     }
     struct sparse_matrix a;
-    assert_true(bal_sparse_matrix_init(&a, dense, N));
-    assert_true(bal_symmetric_solve(&a, 3, right, x));
+    assert_true(bli_sparse_matrix_init(&a, dense, N));
+    assert_true(bli_symmetric_solve(&a, 3, right, x));
     for (size_t i = 0; i < N * N * N; i++) {
         double sum = right[i];
         for (size_t j = 0; j < N; j++)
@@ -275,19 +275,19 @@ static void solutions_solve(void **state) {
                    dense[i % N * N + j] * x[i / N * N + j];
         assert_true(fabs(sum) < 1e-12);
     }
-    assert_true(bal_symmetric_solve(&a, 2, right, x)); /* its first N * N numbers are 1 - cos(b + c) */
+    assert_true(bli_symmetric_solve(&a, 2, right, x)); /* its first N * N numbers are 1 - cos(b + c) */
     for (size_t i = 0; i < N * N; i++) {
         double sum = right[i];
         for (size_t j = 0; j < N; j++)
             sum += dense[i / N * N + j] * x[j * N + i % N] + dense[i % N * N + j] * x[i / N * N + j];
         assert_true(fabs(sum) < 1e-12);
     }
-    bal_sparse_matrix_fini(&a);
+    bli_sparse_matrix_fini(&a);
     memset(dense, 0, sizeof dense);
     dense[0] = 1; /* singular */
-    assert_true(bal_sparse_matrix_init(&a, dense, N));
-    assert_false(bal_symmetric_solve(&a, 1, right, x));
-    bal_sparse_matrix_fini(&a);
+    assert_true(bli_sparse_matrix_init(&a, dense, N));
+    assert_false(bli_symmetric_solve(&a, 1, right, x));
+    bli_sparse_matrix_fini(&a);
 }
 
 /* ---- simulation ---- */
@@ -304,22 +304,22 @@ static void as_simulated(void **state) {
                  {"pod-scp:d1=2,d2=3", "20", 0.8, 0.4},
                  {"pod-ssp:d1=2,d2=3", "20", 0.8, 0.4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bal_model model = model_of(cases[i].servers, "exp", cases[i].load);
+        struct bli_model model = model_of(cases[i].servers, "exp", cases[i].load);
         model.classes = cases[i].share > 0;
         model.high = cases[i].share;
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
-        struct bal_expansion expansion;
-        assert_true(bal_theory_expand(&model, &spec, &expansion));
-        assert_true(bal_expansion_is_close(&expansion));
-        const struct bal_run run = {.seed = 3801,
-                                    .time = 400000 / bal_model_arrival_rate(&model),
+        struct bli_expansion expansion;
+        assert_true(bli_theory_expand(&model, &spec, &expansion));
+        assert_true(bli_expansion_is_close(&expansion));
+        const struct bli_run run = {.seed = 3801,
+                                    .time = 400000 / bli_model_arrival_rate(&model),
                                     .warmup = 0.1,
-                                    .engine = BAL_ENGINE_MARKOV};
+                                    .engine = BLI_ENGINE_MARKOV};
         struct replications r = replicate(&model, &spec, &run, RUNS);
-        assert_mean(&r, BAL_RESPONSE_MEAN, expansion.response_mean, expansion.error / expansion.response_mean,
+        assert_mean(&r, BLI_RESPONSE_MEAN, expansion.response_mean, expansion.error / expansion.response_mean,
                     cases[i].policy);
         double mean, error2;
-        describe(&r, BAL_RESPONSE_MEAN, &mean, &error2);
+        describe(&r, BLI_RESPONSE_MEAN, &mean, &error2);
         assert_true(fabs(mean - expansion.response_mean) < fabs(mean - expansion.limit) / 4);
         replications_free(&r);
     }
@@ -328,19 +328,19 @@ static void as_simulated(void **state) {
 /* What is not a fleet of servers with exponential sizes has none, nor have policies that jump. */
 static void others_have_none(void **state) {
     (void)state;
-    struct bal_expansion expansion;
+    struct bli_expansion expansion;
     const struct bal_policy_spec pod = policy_of("pod:d=2"), jsq = policy_of("jsq");
-    struct bal_model model = model_of("10", "exp", 0.9);
-    assert_true(bal_theory_expand(&model, &pod, &expansion));
-    assert_false(bal_theory_expand(&model, &jsq, &expansion));
+    struct bli_model model = model_of("10", "exp", 0.9);
+    assert_true(bli_theory_expand(&model, &pod, &expansion));
+    assert_false(bli_theory_expand(&model, &jsq, &expansion));
     model.load = 1;
-    assert_false(bal_theory_expand(&model, &pod, &expansion));
+    assert_false(bli_theory_expand(&model, &pod, &expansion));
     model = model_of("10", "erlang(2)", 0.9);
-    assert_false(bal_theory_expand(&model, &pod, &expansion));
+    assert_false(bli_theory_expand(&model, &pod, &expansion));
     model = model_of("5x1,5x2", "erlang(2)", 0.5);
-    assert_false(bal_theory_expand(&model, &pod, &expansion));
+    assert_false(bli_theory_expand(&model, &pod, &expansion));
     model = model_of("5x1,5x2", "exp", 0.5);
-    assert_false(bal_theory_expand(&model, &jsq, &expansion));
+    assert_false(bli_theory_expand(&model, &jsq, &expansion));
 }
 
 /* ---- servers of different speeds ---- */
@@ -352,9 +352,9 @@ static void speeds_are_as_simulated(void **state) {
     struct expansion_pod two = {
         .lambda = 0.6, .d = {2, 2}, .groups = 2, .share = {0.3, 0.7}, .speed = {1, 1}};
     struct pod_groups a, b;
-    assert_true(bal_pod_groups_solve(&one, &a) && bal_pod_groups_solve(&two, &b));
-    const struct bal_pod pod = bal_pod_plain(0.6, 2);
-    assert_close(a.jobs / 0.6, bal_pod_response(&pod, 2), 1e-9);
+    assert_true(bli_pod_groups_solve(&one, &a) && bli_pod_groups_solve(&two, &b));
+    const struct bli_pod pod = bli_pod_plain(0.6, 2);
+    assert_close(a.jobs / 0.6, bli_pod_response(&pod, 2), 1e-9);
     assert_close(b.jobs, a.jobs, 1e-9);
     assert_close(b.first, a.first, 1e-6);
     assert_close(b.second, a.second, 1e-5);
@@ -363,14 +363,14 @@ static void speeds_are_as_simulated(void **state) {
         double load;
     } cases[] = {{"pod:d=2", "10x1,10x2", 0.7}, {"pod:d=3", "20x1,40x3", 0.6}};
     for (int i = 0; i < 2; i++) {
-        const struct bal_model model = model_of(cases[i].servers, "exp", cases[i].load);
+        const struct bli_model model = model_of(cases[i].servers, "exp", cases[i].load);
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
-        struct bal_expansion expansion;
-        assert_true(bal_theory_expand(&model, &spec, &expansion) && bal_expansion_is_close(&expansion));
-        const struct bal_run run = {
-            .seed = 3805, .time = 1000000 / bal_model_arrival_rate(&model), .warmup = 0.1};
+        struct bli_expansion expansion;
+        assert_true(bli_theory_expand(&model, &spec, &expansion) && bli_expansion_is_close(&expansion));
+        const struct bli_run run = {
+            .seed = 3805, .time = 1000000 / bli_model_arrival_rate(&model), .warmup = 0.1};
         struct replications r = replicate(&model, &spec, &run, 20);
-        assert_mean(&r, BAL_RESPONSE_MEAN, expansion.response_mean, expansion.error / expansion.response_mean,
+        assert_mean(&r, BLI_RESPONSE_MEAN, expansion.response_mean, expansion.error / expansion.response_mean,
                     cases[i].servers);
         replications_free(&r);
     }
@@ -379,14 +379,14 @@ static void speeds_are_as_simulated(void **state) {
 static void some_speeds_have_no_steady_state(void **state) {
     (void)state;
     const struct bal_policy_spec spec = policy_of("pod:d=2");
-    struct bal_model model = model_of("50x1,50x10", "exp", 0.9);
-    struct bal_expansion expansion;
-    assert_int_equal(bal_theory_predict(&model, &spec).kind, BAL_THEORY_UNKNOWN);
-    assert_false(bal_theory_expand(&model, &spec, &expansion));
+    struct bli_model model = model_of("50x1,50x10", "exp", 0.9);
+    struct bli_expansion expansion;
+    assert_int_equal(bli_theory_predict(&model, &spec).kind, BLI_THEORY_UNKNOWN);
+    assert_false(bli_theory_expand(&model, &spec, &expansion));
     model = model_of("50x1,50x10", "erlang(2)", 0.1);
-    assert_int_equal(bal_theory_predict(&model, &spec).kind, BAL_THEORY_UNKNOWN);
+    assert_int_equal(bli_theory_predict(&model, &spec).kind, BLI_THEORY_UNKNOWN);
     model = model_of("50x1,50x10", "exp", 0.1);
-    assert_int_equal(bal_theory_predict(&model, &spec).kind, BAL_THEORY_LIMIT);
+    assert_int_equal(bli_theory_predict(&model, &spec).kind, BLI_THEORY_LIMIT);
 }
 
 int main(void) {

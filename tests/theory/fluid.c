@@ -20,20 +20,20 @@
 enum { FULL = 20 };
 
 /* The models of all tests, and their equilibria. */
-static const struct bal_pod pods[] = {
+static const struct bli_pod pods[] = {
     {0.9, 0, 2, 2}, {0.8, 0, 1, 1}, {0.95, 0.5, 1, 4}, {0.9, 0.3, 2, 3}, {0.99, 0, 50, 50},
 };
-static const struct bal_rcpb rcpbs[] = {
-    {BAL_RCPB_CONSTRAINED, 0.9, 9, 2},   {BAL_RCPB_CONSTRAINED, 0.8, 1, 1},
-    {BAL_RCPB_CONSTRAINED, 0.9, 90, 5},  {BAL_RCPB_HIGH_MEMORY, 0.9, 4.5, 0},
-    {BAL_RCPB_HIGH_MEMORY, 0.9, 9, 0}, /* the edge, mu' = 1 */
-    {BAL_RCPB_HIGH_MEMORY, 0.8, 100, 0}, {BAL_RCPB_HIGH_MESSAGE, 0.9, 0, 0},
-    {BAL_RCPB_HIGH_MESSAGE, 0.6, 0, 0},
+static const struct bli_rcpb rcpbs[] = {
+    {BLI_RCPB_CONSTRAINED, 0.9, 9, 2},   {BLI_RCPB_CONSTRAINED, 0.8, 1, 1},
+    {BLI_RCPB_CONSTRAINED, 0.9, 90, 5},  {BLI_RCPB_HIGH_MEMORY, 0.9, 4.5, 0},
+    {BLI_RCPB_HIGH_MEMORY, 0.9, 9, 0}, /* the edge, mu' = 1 */
+    {BLI_RCPB_HIGH_MEMORY, 0.8, 100, 0}, {BLI_RCPB_HIGH_MESSAGE, 0.9, 0, 0},
+    {BLI_RCPB_HIGH_MESSAGE, 0.6, 0, 0},
 };
 enum { MODELS = LENGTH(pods) + LENGTH(rcpbs) };
 
-static struct bal_fluid_model model_of(size_t i) {
-    return i < LENGTH(pods) ? bal_fluid_pod(&pods[i]) : bal_fluid_rcpb(&rcpbs[i - LENGTH(pods)]);
+static struct bli_fluid_model model_of(size_t i) {
+    return i < LENGTH(pods) ? bli_fluid_pod(&pods[i]) : bli_fluid_rcpb(&rcpbs[i - LENGTH(pods)]);
 }
 
 static double lambda_of(size_t i) {
@@ -43,9 +43,9 @@ static double lambda_of(size_t i) {
 /* s_i at equilibrium. */
 static double equilibrium(size_t model, size_t i) {
     if (model >= LENGTH(pods))
-        return bal_rcpb_tail(&rcpbs[model - LENGTH(pods)], i);
+        return bli_rcpb_tail(&rcpbs[model - LENGTH(pods)], i);
     double v[400] = {0};
-    const size_t n = bal_pod_tail(&pods[model], v, LENGTH(v));
+    const size_t n = bli_pod_tail(&pods[model], v, LENGTH(v));
     assert_true(n <= LENGTH(v));
     return i < LENGTH(v) ? v[i] : 0;
 }
@@ -61,11 +61,11 @@ static void random_state(struct bal_rng *rng, double *s, size_t n) {
     qsort(s, n, sizeof *s, falling);
 }
 
-static struct bal_fluid_path path_of(const struct bal_fluid_model *model, const double *start, size_t n,
+static struct bli_fluid_path path_of(const struct bli_fluid_model *model, const double *start, size_t n,
                                      const double *times, size_t count) {
-    struct bal_fluid_path path;
+    struct bli_fluid_path path;
     struct bal_error err;
-    if (bal_fluid_path_init(&path, model, start, n, times, count, &err))
+    if (bli_fluid_path_init(&path, model, start, n, times, count, &err))
         fail_msg("%s", err.text);
     assert_true(path.edge < 1e-12);
     return path;
@@ -74,12 +74,12 @@ static struct bal_fluid_path path_of(const struct bal_fluid_model *model, const 
 /* ---- equilibrium ---- */
 
 static void assert_reaches_equilibrium(size_t m, const double *start, size_t n) {
-    const struct bal_fluid_model model = model_of(m);
+    const struct bli_fluid_model model = model_of(m);
     const double end = 2500;
-    struct bal_fluid_path path = path_of(&model, start, n, &end, 1);
+    struct bli_fluid_path path = path_of(&model, start, n, &end, 1);
     for (size_t i = 1; i <= path.columns + 1; i++)
-        assert_true(within(bal_fluid_path_at(&path, 0, i - 1), equilibrium(m, i), 1e-8));
-    bal_fluid_path_fini(&path);
+        assert_true(within(bli_fluid_path_at(&path, 0, i - 1), equilibrium(m, i), 1e-8));
+    bli_fluid_path_fini(&path);
 }
 
 static void reaches_equilibrium(void **state) {
@@ -102,16 +102,16 @@ static void reaches_equilibrium(void **state) {
 static void stays_at_equilibrium(void **state) {
     (void)state;
     for (size_t m = 0; m < MODELS; m++) {
-        const struct bal_fluid_model model = model_of(m);
+        const struct bli_fluid_model model = model_of(m);
         double s[400];
         for (size_t i = 0; i < LENGTH(s); i++)
             s[i] = equilibrium(m, i + 1);
         const double times[] = {0, 1, 10, 100};
-        struct bal_fluid_path path = path_of(&model, s, LENGTH(s), times, LENGTH(times));
+        struct bli_fluid_path path = path_of(&model, s, LENGTH(s), times, LENGTH(times));
         for (size_t k = 0; k < LENGTH(times); k++)
             for (size_t i = 0; i < LENGTH(s); i++)
-                assert_true(within(bal_fluid_path_at(&path, k, i), s[i], 1e-12));
-        bal_fluid_path_fini(&path);
+                assert_true(within(bli_fluid_path_at(&path, k, i), s[i], 1e-12));
+        bli_fluid_path_fini(&path);
     }
 }
 
@@ -127,19 +127,19 @@ static void plain_rhs(size_t m, const double *s, double *ds) {
         const double above = i > 0 ? s[i - 1] : 1, below = i + 1 < LEVELS ? s[i + 1] : 0;
         double come;
         if (m < LENGTH(pods)) {
-            const struct bal_pod *pod = &pods[m];
+            const struct bli_pod *pod = &pods[m];
             come = (1 - pod->p) * (pow(above, pod->d1) - pow(s[i], pod->d1)) +
                    pod->p * (pow(above, pod->d2) - pow(s[i], pod->d2));
         } else {
-            const struct bal_rcpb *rcpb = &rcpbs[m - LENGTH(pods)];
+            const struct bli_rcpb *rcpb = &rcpbs[m - LENGTH(pods)];
             const double x = rcpb->mu * (1 - s[0]) / lambda;
             double p0 = 0;
-            if (rcpb->variant == BAL_RCPB_CONSTRAINED) {
+            if (rcpb->variant == BLI_RCPB_CONSTRAINED) {
                 double sum = 0;
                 for (uint64_t k = 0; k <= rcpb->c; k++)
                     sum += pow(x, (double)k);
                 p0 = 1 / sum;
-            } else if (rcpb->variant == BAL_RCPB_HIGH_MEMORY)
+            } else if (rcpb->variant == BLI_RCPB_HIGH_MEMORY)
                 p0 = fmax(0, 1 - x);
             else if (s[0] >= 1)
                 p0 = fmax(0, 1 - (1 - s[1]) / lambda);
@@ -190,13 +190,13 @@ static void follows_plain_integration(void **state) {
     bal_rng_init(&rng, 2, 0, BAL_STREAM_TEST);
     static const double times[] = {0.5, 1, 2, 4};
     for (size_t m = 0; m < MODELS; m++) {
-        const struct bal_fluid_model model = model_of(m);
+        const struct bli_fluid_model model = model_of(m);
         double start[10], s[LEVELS] = {0};
         random_state(&rng, start, LENGTH(start));
         if (m == MODELS - 2) /* a state that runs into s_1 = 1 and leaves it again */
             memcpy(start, (double[]){0.95, 0.9}, 2 * sizeof *start), memset(start + 2, 0, 8 * sizeof *start);
         memcpy(s, start, sizeof start);
-        struct bal_fluid_path path = path_of(&model, start, LENGTH(start), times, LENGTH(times));
+        struct bli_fluid_path path = path_of(&model, start, LENGTH(start), times, LENGTH(times));
         const int per_unit = 1000;
         for (size_t k = 0, done = 0; k < LENGTH(times); k++) {
             for (; done < (size_t)(times[k] * per_unit); done++)
@@ -205,11 +205,11 @@ static void follows_plain_integration(void **state) {
              * slope. */
             const double error = model.roots > 0 ? 2e-6 : 1e-9;
             for (size_t i = 0; i < LEVELS; i++)
-                if (!within(bal_fluid_path_at(&path, k, i), s[i], error))
+                if (!within(bli_fluid_path_at(&path, k, i), s[i], error))
                     fail_msg("model %zu, t = %g: s_%zu = %.12f, wanted %.12f", m, times[k], i + 1,
-                             bal_fluid_path_at(&path, k, i), s[i]);
+                             bli_fluid_path_at(&path, k, i), s[i]);
         }
-        bal_fluid_path_fini(&path);
+        bli_fluid_path_fini(&path);
     }
 }
 
@@ -220,8 +220,8 @@ static void follows_plain_integration(void **state) {
 static void high_message_slides_along_its_boundary(void **state) {
     (void)state;
     const double lambda = 0.9, a = 0.95, b = 0.9;
-    const struct bal_rcpb rcpb = {BAL_RCPB_HIGH_MESSAGE, lambda, 0, 1};
-    const struct bal_fluid_model model = bal_fluid_rcpb(&rcpb);
+    const struct bli_rcpb rcpb = {BLI_RCPB_HIGH_MESSAGE, lambda, 0, 1};
+    const struct bli_fluid_model model = bli_fluid_rcpb(&rcpb);
     double hit = 0, missed = 1;
     while (missed - hit > 1e-15) {
         const double t = (hit + missed) / 2;
@@ -232,11 +232,11 @@ static void high_message_slides_along_its_boundary(void **state) {
     for (size_t k = 0; k < COUNT; k++)
         times[k] = (double)k / 400;
     const double start[] = {a, b};
-    struct bal_fluid_path path = path_of(&model, start, 2, times, COUNT);
+    struct bli_fluid_path path = path_of(&model, start, 2, times, COUNT);
     assert_int_equal(path.switches, 2);
     bool left = false;
     for (size_t k = 0; k < COUNT; k++) {
-        const double t = times[k], s1 = bal_fluid_path_at(&path, k, 0), s2 = bal_fluid_path_at(&path, k, 1);
+        const double t = times[k], s1 = bli_fluid_path_at(&path, k, 0), s2 = bli_fluid_path_at(&path, k, 1);
         if (t < hit) {
             assert_close(s1, lambda + (a - lambda) * exp(-t) + b * t * exp(-t), 1e-9);
             assert_close(s2, b * exp(-t), 1e-9);
@@ -249,7 +249,7 @@ static void high_message_slides_along_its_boundary(void **state) {
             assert_close(s1, 1, 0);
     }
     assert_true(left);
-    bal_fluid_path_fini(&path);
+    bli_fluid_path_fini(&path);
 }
 
 /* A path from a larger state stays larger (Lemma 8; it holds for power of d choices as well). */
@@ -262,7 +262,7 @@ static void monotone_in_the_start(void **state) {
         times[k] = 0.05 * (double)(k * k) / 3;
     for (size_t m = 0; m < MODELS; m++)
         for (int pair = 0; pair < 3; pair++) {
-            const struct bal_fluid_model model = model_of(m);
+            const struct bli_fluid_model model = model_of(m);
             double small[FULL], large[FULL];
             random_state(&rng, small, FULL);
             random_state(&rng, large, FULL);
@@ -271,23 +271,23 @@ static void monotone_in_the_start(void **state) {
                 small[i] = fmin(x, y);
                 large[i] = fmax(x, y);
             }
-            struct bal_fluid_path below = path_of(&model, small, FULL, times, LENGTH(times));
-            struct bal_fluid_path above = path_of(&model, large, FULL, times, LENGTH(times));
+            struct bli_fluid_path below = path_of(&model, small, FULL, times, LENGTH(times));
+            struct bli_fluid_path above = path_of(&model, large, FULL, times, LENGTH(times));
             for (size_t k = 0; k < LENGTH(times); k++)
                 for (size_t i = 0; i < above.columns; i++) {
-                    const double s = bal_fluid_path_at(&below, k, i),
-                                 next = bal_fluid_path_at(&below, k, i + 1);
-                    assert_true(s <= bal_fluid_path_at(&above, k, i) + 1e-9);
+                    const double s = bli_fluid_path_at(&below, k, i),
+                                 next = bli_fluid_path_at(&below, k, i + 1);
+                    assert_true(s <= bli_fluid_path_at(&above, k, i) + 1e-9);
                     assert_true(s <= 1 + 1e-9 && next <= s + 1e-9 && next >= -1e-9); /* and it is a state */
                 }
-            bal_fluid_path_fini(&below);
-            bal_fluid_path_fini(&above);
+            bli_fluid_path_fini(&below);
+            bli_fluid_path_fini(&above);
         }
 }
 
 /* Another model with its balance lambda t - integral of s_1 carried in front. */
 struct balanced {
-    struct bal_fluid_model model;
+    struct bli_fluid_model model;
     double lambda;
 };
 
@@ -323,7 +323,7 @@ static void mass_balance(void **state) {
     for (size_t m = 0; m < MODELS; m++)
         for (int run = 0; run < 3; run++) {
             const struct balanced balanced = {model_of(m), lambda_of(m)};
-            struct bal_fluid_model model = balanced.model;
+            struct bli_fluid_model model = balanced.model;
             model.head = 1;
             model.hubs = balanced.model.hubs + 2; /* the balance itself, and s_1, which it contains */
             model.param = &balanced;
@@ -338,14 +338,14 @@ static void mass_balance(void **state) {
             double before = 0;
             for (size_t i = 1; i <= FULL; i++)
                 before += start[i];
-            struct bal_fluid_path path = path_of(&model, start, LENGTH(start), times, LENGTH(times));
+            struct bli_fluid_path path = path_of(&model, start, LENGTH(start), times, LENGTH(times));
             for (size_t k = 0; k < LENGTH(times); k++) {
                 double mass = 0;
                 for (size_t i = 1; i < path.columns; i++)
-                    mass += bal_fluid_path_at(&path, k, i);
-                assert_true(within(mass - before, bal_fluid_path_at(&path, k, 0), 1e-8));
+                    mass += bli_fluid_path_at(&path, k, i);
+                assert_true(within(mass - before, bli_fluid_path_at(&path, k, 0), 1e-8));
             }
-            bal_fluid_path_fini(&path);
+            bli_fluid_path_fini(&path);
         }
 }
 
@@ -358,23 +358,23 @@ static void mass_balance_by_quadrature(void **state) {
     for (size_t k = 0; k < COUNT; k++)
         times[k] = (double)k * h;
     for (size_t m = 0; m < MODELS; m++) {
-        const struct bal_fluid_model model = model_of(m);
+        const struct bli_fluid_model model = model_of(m);
         if (model.roots > 0)
             continue;
-        struct bal_fluid_path path = path_of(&model, NULL, 0, times, COUNT);
+        struct bli_fluid_path path = path_of(&model, NULL, 0, times, COUNT);
         double balance = 0;
         for (size_t k = 0; k < COUNT; k += 2) {
             double mass = 0;
             for (size_t i = 0; i < path.columns; i++)
-                mass += bal_fluid_path_at(&path, k, i);
+                mass += bli_fluid_path_at(&path, k, i);
             assert_true(within(mass, balance, 1e-8));
             if (k + 2 < COUNT)
                 balance += 2 * h * lambda_of(m) -
                            h / 3 *
-                               (bal_fluid_path_at(&path, k, 0) + 4 * bal_fluid_path_at(&path, k + 1, 0) +
-                                bal_fluid_path_at(&path, k + 2, 0));
+                               (bli_fluid_path_at(&path, k, 0) + 4 * bli_fluid_path_at(&path, k + 1, 0) +
+                                bli_fluid_path_at(&path, k + 2, 0));
         }
-        bal_fluid_path_fini(&path);
+        bli_fluid_path_fini(&path);
     }
 }
 
@@ -410,7 +410,7 @@ static int bounce_next(const void *param, int mode, double t, double *y) {
 
 static void hybrid_in_time(void **state) {
     (void)state;
-    const struct bal_fluid_model model = {.name = "bounce",
+    const struct bli_fluid_model model = {.name = "bounce",
                                           .head = 2,
                                           .width = 1,
                                           .hubs = 2,
@@ -425,7 +425,7 @@ static void hybrid_in_time(void **state) {
     double times[TURNS];
     for (size_t k = 0; k < TURNS; k++)
         times[k] = turn * (double)(k + 1) + 1; /* every turn is alike from when it first rests */
-    struct bal_fluid_path path = path_of(&model, NULL, 0, times, TURNS);
+    struct bli_fluid_path path = path_of(&model, NULL, 0, times, TURNS);
     const double awake = -acos(0.1); /* of each turn, when cos t rises through 1/10 */
     const double wanted = sin(1) - sin(awake) - 0.1 * (1 - awake);
     double asleep = 1, late = 4; /* when y returns to 0 */
@@ -434,81 +434,81 @@ static void hybrid_in_time(void **state) {
         *(sin(t) - sin(awake) - 0.1 * (t - awake) > 0 ? &asleep : &late) = t;
     }
     for (size_t k = 0; k < TURNS; k++) {
-        assert_close(bal_fluid_path_at(&path, k, 0), wanted, 1e-7);
+        assert_close(bli_fluid_path_at(&path, k, 0), wanted, 1e-7);
         if (k > 0)
-            assert_close(bal_fluid_path_at(&path, k, 1) - bal_fluid_path_at(&path, k - 1, 1),
+            assert_close(bli_fluid_path_at(&path, k, 1) - bli_fluid_path_at(&path, k - 1, 1),
                          turn - (asleep - awake), 1e-7);
     }
     assert_int_equal(path.switches, 2 * TURNS);
-    bal_fluid_path_fini(&path);
+    bli_fluid_path_fini(&path);
 }
 
 /* Overload: mass grows by lambda - 1 a unit of time, and levels are added on the way, also beyond a long
  * starting state. */
 static void levels_grow(void **state) {
     (void)state;
-    const struct bal_pod pod = {1.5, 0, 2, 2};
-    const struct bal_fluid_model model = bal_fluid_pod(&pod);
+    const struct bli_pod pod = {1.5, 0, 2, 2};
+    const struct bli_fluid_model model = bli_fluid_pod(&pod);
     double start[100] = {0};
     for (size_t i = 0; i < LENGTH(start); i++)
         start[i] = 1;
     const double times[] = {0, 0, 50, 200};
-    struct bal_fluid_path path = path_of(&model, start, LENGTH(start), times, LENGTH(times));
+    struct bli_fluid_path path = path_of(&model, start, LENGTH(start), times, LENGTH(times));
     static const double masses[] = {100, 100, 125, 200};
     for (size_t k = 0; k < LENGTH(times); k++) {
         double mass = 0;
         for (size_t i = 0; i < path.columns; i++)
-            mass += bal_fluid_path_at(&path, k, i);
+            mass += bli_fluid_path_at(&path, k, i);
         assert_close(mass, masses[k], 1e-9);
     }
-    assert_true(path.columns > 200 && bal_fluid_path_at(&path, 3, 195) > 0.5 &&
-                bal_fluid_path_at(&path, 2, 195) < 1e-9);
-    assert_close(bal_fluid_path_at(&path, 0, path.columns + 7), 0, 0);
-    bal_fluid_path_fini(&path);
+    assert_true(path.columns > 200 && bli_fluid_path_at(&path, 3, 195) > 0.5 &&
+                bli_fluid_path_at(&path, 2, 195) < 1e-9);
+    assert_close(bli_fluid_path_at(&path, 0, path.columns + 7), 0, 0);
+    bli_fluid_path_fini(&path);
 }
 
 static void edge_cases(void **state) {
     (void)state;
     const double times[] = {0, 1, 5};
     /* No arrivals: a queue of one job each empties like e^-t. */
-    const struct bal_pod idle_pod = {0, 0, 2, 2};
-    const struct bal_rcpb idle_rcpbs[] = {
-        {BAL_RCPB_CONSTRAINED, 0, 1, 1}, {BAL_RCPB_HIGH_MEMORY, 0, 1, 1}, {BAL_RCPB_HIGH_MESSAGE, 0, 1, 1}};
+    const struct bli_pod idle_pod = {0, 0, 2, 2};
+    const struct bli_rcpb idle_rcpbs[] = {
+        {BLI_RCPB_CONSTRAINED, 0, 1, 1}, {BLI_RCPB_HIGH_MEMORY, 0, 1, 1}, {BLI_RCPB_HIGH_MESSAGE, 0, 1, 1}};
     for (size_t m = 0; m < 4; m++) {
-        const struct bal_fluid_model model =
-            m == 0 ? bal_fluid_pod(&idle_pod) : bal_fluid_rcpb(&idle_rcpbs[m - 1]);
+        const struct bli_fluid_model model =
+            m == 0 ? bli_fluid_pod(&idle_pod) : bli_fluid_rcpb(&idle_rcpbs[m - 1]);
         const double one = 1;
-        struct bal_fluid_path path = path_of(&model, &one, 1, times, LENGTH(times));
+        struct bli_fluid_path path = path_of(&model, &one, 1, times, LENGTH(times));
         for (size_t k = 0; k < LENGTH(times); k++)
-            assert_close(bal_fluid_path_at(&path, k, 0), exp(-times[k]), 1e-8);
-        bal_fluid_path_fini(&path);
+            assert_close(bli_fluid_path_at(&path, k, 0), exp(-times[k]), 1e-8);
+        bli_fluid_path_fini(&path);
     }
     /* Close to saturation, with very many probes, and with reports so many that the store follows at once. */
-    const struct bal_pod heavy = {0.99999, 0, 2, 2}, greedy = {0.9, 0, 100000, 100000};
-    const struct bal_rcpb loud = {BAL_RCPB_CONSTRAINED, 0.9, 1e7, 3},
-                          memory = {BAL_RCPB_HIGH_MEMORY, 0.9, 1e7, 0};
-    const struct bal_fluid_model models[] = {bal_fluid_pod(&heavy), bal_fluid_pod(&greedy),
-                                             bal_fluid_rcpb(&loud), bal_fluid_rcpb(&memory)};
+    const struct bli_pod heavy = {0.99999, 0, 2, 2}, greedy = {0.9, 0, 100000, 100000};
+    const struct bli_rcpb loud = {BLI_RCPB_CONSTRAINED, 0.9, 1e7, 3},
+                          memory = {BLI_RCPB_HIGH_MEMORY, 0.9, 1e7, 0};
+    const struct bli_fluid_model models[] = {bli_fluid_pod(&heavy), bli_fluid_pod(&greedy),
+                                             bli_fluid_rcpb(&loud), bli_fluid_rcpb(&memory)};
     double full[FULL];
     for (size_t i = 0; i < FULL; i++)
         full[i] = 1;
     const double end = 2000;
     for (size_t m = 0; m < LENGTH(models); m++) {
-        struct bal_fluid_path path = path_of(&models[m], full, FULL, &end, 1);
+        struct bli_fluid_path path = path_of(&models[m], full, FULL, &end, 1);
         if (m > 0)
-            assert_close(bal_fluid_path_at(&path, 0, 0), 0.9, 1e-6);
-        bal_fluid_path_fini(&path);
+            assert_close(bli_fluid_path_at(&path, 0, 0), 0.9, 1e-6);
+        bli_fluid_path_fini(&path);
     }
     /* Nothing asked, nothing owned. */
-    struct bal_fluid_path path = path_of(&models[0], NULL, 0, NULL, 0);
+    struct bli_fluid_path path = path_of(&models[0], NULL, 0, NULL, 0);
     assert_null(path.state);
-    bal_fluid_path_fini(&path);
+    bli_fluid_path_fini(&path);
 }
 
 static void bad_input(void **state) {
     (void)state;
-    const struct bal_pod good = {0.5, 0, 2, 2};
-    const struct bal_fluid_model model = bal_fluid_pod(&good);
+    const struct bli_pod good = {0.5, 0, 2, 2};
+    const struct bli_fluid_model model = bli_fluid_pod(&good);
     const double rising[] = {0.5, 0.7}, above[] = {1.5}, negative[] = {0.5, -0.1}, unknown[] = {NAN};
     const struct {
         const double *start;
@@ -521,30 +521,30 @@ static void bad_input(void **state) {
         {unknown, 1, NULL},
     };
     const double t = 1;
-    struct bal_fluid_path path;
+    struct bli_fluid_path path;
     struct bal_error err;
     for (size_t i = 0; i < LENGTH(states); i++) {
-        assert_int_equal(bal_fluid_path_init(&path, &model, states[i].start, states[i].n, &t, 1, &err),
+        assert_int_equal(bli_fluid_path_init(&path, &model, states[i].start, states[i].n, &t, 1, &err),
                          BAL_E_RANGE);
         if (states[i].text)
             assert_string_equal(err.text, states[i].text);
-        assert_int_equal(bal_fluid_path_init(&path, &model, states[i].start, states[i].n, &t, 1, NULL),
+        assert_int_equal(bli_fluid_path_init(&path, &model, states[i].start, states[i].n, &t, 1, NULL),
                          BAL_E_RANGE);
     }
     const double times[][2] = {{-1, 0}, {2, 1}, {0, INFINITY}, {NAN, 1}};
     for (size_t i = 0; i < LENGTH(times); i++)
-        assert_int_equal(bal_fluid_path_init(&path, &model, NULL, 0, times[i], 2, &err), BAL_E_RANGE);
-    const struct bal_pod wrong[] = {{-1, 0, 2, 2}, {0.5, 2, 2, 2}, {0.5, 0, 0, 2}, {INFINITY, 0, 2, 2}};
+        assert_int_equal(bli_fluid_path_init(&path, &model, NULL, 0, times[i], 2, &err), BAL_E_RANGE);
+    const struct bli_pod wrong[] = {{-1, 0, 2, 2}, {0.5, 2, 2, 2}, {0.5, 0, 0, 2}, {INFINITY, 0, 2, 2}};
     for (size_t i = 0; i < LENGTH(wrong); i++) {
-        const struct bal_fluid_model bad = bal_fluid_pod(&wrong[i]);
-        assert_int_equal(bal_fluid_path_init(&path, &bad, NULL, 0, &t, 1, &err), BAL_E_RANGE);
+        const struct bli_fluid_model bad = bli_fluid_pod(&wrong[i]);
+        assert_int_equal(bli_fluid_path_init(&path, &bad, NULL, 0, &t, 1, &err), BAL_E_RANGE);
     }
-    const struct bal_rcpb wrong_too[] = {{BAL_RCPB_CONSTRAINED, NAN, 1, 1},
-                                         {BAL_RCPB_CONSTRAINED, 0.5, 1, 0},
-                                         {BAL_RCPB_HIGH_MEMORY, 0.5, -1, 1}};
+    const struct bli_rcpb wrong_too[] = {{BLI_RCPB_CONSTRAINED, NAN, 1, 1},
+                                         {BLI_RCPB_CONSTRAINED, 0.5, 1, 0},
+                                         {BLI_RCPB_HIGH_MEMORY, 0.5, -1, 1}};
     for (size_t i = 0; i < LENGTH(wrong_too); i++) {
-        const struct bal_fluid_model bad = bal_fluid_rcpb(&wrong_too[i]);
-        assert_int_equal(bal_fluid_path_init(&path, &bad, NULL, 0, &t, 1, &err), BAL_E_RANGE);
+        const struct bli_fluid_model bad = bli_fluid_rcpb(&wrong_too[i]);
+        assert_int_equal(bli_fluid_path_init(&path, &bad, NULL, 0, &t, 1, &err), BAL_E_RANGE);
     }
 }
 
@@ -557,11 +557,11 @@ static void sick_rhs(const void *param, int mode, double t, const double *y, siz
 
 static void failure_is_reported(void **state) {
     (void)state;
-    const struct bal_fluid_model model = {.name = "sick", .width = 1, .check = bounce_check, .rhs = sick_rhs};
+    const struct bli_fluid_model model = {.name = "sick", .width = 1, .check = bounce_check, .rhs = sick_rhs};
     const double times[] = {0.5, 2};
-    struct bal_fluid_path path;
+    struct bli_fluid_path path;
     struct bal_error err;
-    assert_int_equal(bal_fluid_path_init(&path, &model, NULL, 0, times, 2, &err), BAL_E_NUMERIC);
+    assert_int_equal(bli_fluid_path_init(&path, &model, NULL, 0, times, 2, &err), BAL_E_NUMERIC);
     assert_int_equal(err.code, BAL_E_NUMERIC);
     assert_non_null(strstr(err.text, "sick: integrator: "));
     assert_null(path.state);

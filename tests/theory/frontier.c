@@ -120,23 +120,23 @@ static double served(int constant, bool others) {
     return 1 + s.busy;
 }
 
-static struct bal_frontier_question question(const char *servers, double load) {
-    struct bal_frontier_question q = {.error = 0.01, .axis = BAL_FRONTIER_CONSTANT};
-    bal_scheme_parse("stealing", &q.policy, NULL);
-    bal_servers_parse(servers, &q.model.servers, NULL);
+static struct bli_frontier_question question(const char *servers, double load) {
+    struct bli_frontier_question q = {.error = 0.01, .axis = BLI_FRONTIER_CONSTANT};
+    bli_scheme_parse("stealing", &q.policy, NULL);
+    bli_servers_parse(servers, &q.model.servers, NULL);
     q.model.load = load;
-    q.model.clock = BAL_CLOCK_SLOTTED;
-    bal_batch_parse("poisson", &q.model.batch, NULL);
-    bal_dist_parse("exp", &q.model.size, NULL);
+    q.model.clock = BLI_CLOCK_SLOTTED;
+    bli_batch_parse("poisson", &q.model.batch, NULL);
+    bli_dist_parse("exp", &q.model.size, NULL);
     q.model.placement = (struct bal_placement){.kind = BAL_PLACEMENT_HOSTS, .hosts = 1};
     return q;
 }
 
-static struct bal_frontier find(const struct bal_frontier_question *q) {
-    const struct bal_lab_options options = {.threads = 2};
-    struct bal_frontier f;
+static struct bli_frontier find(const struct bli_frontier_question *q) {
+    const struct bli_lab_options options = {.threads = 2};
+    struct bli_frontier f;
     struct bal_error err = {0};
-    if (bal_frontier_find(q, &options, &f, &err))
+    if (bli_frontier_find(q, &options, &f, &err))
         fail_msg("%s", err.text);
     return f;
 }
@@ -158,8 +158,8 @@ static void test_lines_are_below(void **state) {
         for (int constant = 1; constant <= 8; constant *= 2) {
             const double critical = served(constant, others) / N; /* load at which the drift is 0 */
             for (double load = 0.02; load < critical; load += 0.02) {
-                assert_true(bal_stealing_frontier(N, load, 1) <= constant);
-                assert_true(bal_stealing_frontier_asked(N, load, 1, others) <= constant);
+                assert_true(bli_stealing_frontier(N, load, 1) <= constant);
+                assert_true(bli_stealing_frontier_asked(N, load, 1, others) <= constant);
             }
         }
 }
@@ -181,11 +181,11 @@ static void test_finds_exact_constant(void **state) {
                   critical, exact[critical], exact[critical + 1]);
     assert_in_range(critical, 2, TRIED - 1);
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        struct bal_frontier_question q = question("4", load);
+        struct bli_frontier_question q = question("4", load);
         q.seed = seed;
         q.high = TRIED;
         q.longest = 32000;
-        const struct bal_frontier f = find(&q);
+        const struct bli_frontier f = find(&q);
         assert_true(f.unstable <= critical && f.stable > critical);
         assert_true(f.stable - f.unstable <= 2);
         for (unsigned i = 0; i < f.points; i++) {
@@ -201,11 +201,11 @@ static void test_seeds_agree(void **state) {
     (void)state;
     double unstable = 0, stable = INFINITY;
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        struct bal_frontier_question q = question("64", 0.5);
+        struct bli_frontier_question q = question("64", 0.5);
         q.seed = seed;
         q.high = 80;
         q.width = 8;
-        const struct bal_frontier f = find(&q);
+        const struct bli_frontier f = find(&q);
         assert_true(f.stable - f.unstable <= 8);
         unstable = fmax(unstable, f.unstable);
         stable = fmin(stable, f.stable);

@@ -20,23 +20,23 @@
 
 enum { RUNS = 20 };
 
-static struct bal_model limited(const char *servers, const char *size, double load, const char *classes,
+static struct bli_model limited(const char *servers, const char *size, double load, const char *classes,
                                 const char *limit) {
-    struct bal_model model = model_of(servers, size, load);
+    struct bli_model model = model_of(servers, size, load);
     struct bal_error err;
-    if ((classes && bal_model_parse_classes(classes, &model, &err)) ||
-        bal_hold_limit_parse(limit, &model.hold_limit, &err))
+    if ((classes && bli_model_parse_classes(classes, &model, &err)) ||
+        bli_hold_limit_parse(limit, &model.hold_limit, &err))
         fail_msg("%s", err.text);
     return model;
 }
 
-static struct bal_run run_of(const struct bal_model *model, double jobs) {
-    return (struct bal_run){.seed = 1917, .time = jobs / bal_model_arrival_rate(model), .warmup = 0.1};
+static struct bli_run run_of(const struct bli_model *model, double jobs) {
+    return (struct bli_run){.seed = 1917, .time = jobs / bli_model_arrival_rate(model), .warmup = 0.1};
 }
 
-static struct replications run(const struct bal_model *model, const char *policy, double jobs) {
+static struct replications run(const struct bli_model *model, const char *policy, double jobs) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_run how = run_of(model, jobs);
+    const struct bli_run how = run_of(model, jobs);
     return replicate(model, &spec, &how, RUNS);
 }
 
@@ -55,18 +55,18 @@ static double refused_of(double a, unsigned n, unsigned places) {
 
 static void assert_mmnk(const char *servers, unsigned n, double load, const char *limit, unsigned places,
                         double jobs) {
-    const struct bal_model model = limited(servers, "exp", load, NULL, limit);
+    const struct bli_model model = limited(servers, "exp", load, NULL, limit);
     const struct bal_policy_spec spec = policy_of("jiq:else=hold");
-    const struct bal_prediction known = bal_theory_predict(&model, &spec);
+    const struct bli_prediction known = bli_theory_predict(&model, &spec);
     const double refused = refused_of(load * n, n, places);
-    assert_int_equal(known.kind, BAL_THEORY_EXACT);
+    assert_int_equal(known.kind, BLI_THEORY_EXACT);
     struct replications r = run(&model, "jiq:else=hold", jobs);
-    assert_mean(&r, BAL_REFUSED, refused, 0, servers);
-    assert_mean(&r, BAL_RESPONSE_MEAN, known.response_mean, 0, servers);
+    assert_mean(&r, BLI_REFUSED, refused, 0, servers);
+    assert_mean(&r, BLI_RESPONSE_MEAN, known.response_mean, 0, servers);
     /* Little's law, of those that are let in. */
-    assert_mean(&r, BAL_QUEUE_TOTAL, known.response_mean * load * n * (1 - refused), 0, servers);
+    assert_mean(&r, BLI_QUEUE_TOTAL, known.response_mean * load * n * (1 - refused), 0, servers);
     if (places)
-        assert_mean(&r, BAL_WAITING_PROBABILITY, known.waiting_probability, 0, servers);
+        assert_mean(&r, BLI_WAITING_PROBABILITY, known.waiting_probability, 0, servers);
     replications_free(&r);
 }
 
@@ -77,16 +77,16 @@ static void one_class_is_known(void **state) {
     assert_mmnk("6", 6, 0.8, "0", 0, 60000);
     assert_mmnk("1", 1, 0.7, "2", 2, 60000);
     /* Without a limit that is ever met it is M/M/N; a policy that holds none does not notice. */
-    const struct bal_model wide = limited("5", "exp", 0.6, NULL, "500");
-    struct bal_model without = wide;
-    without.hold_limit = (struct bal_hold_limit){0};
+    const struct bli_model wide = limited("5", "exp", 0.6, NULL, "500");
+    struct bli_model without = wide;
+    without.hold_limit = (struct bli_hold_limit){0};
     static const char *const policies[] = {"jiq:else=hold", "random"};
     for (int i = 0; i < 2; i++) {
         const struct bal_policy_spec spec = policy_of(policies[i]);
-        assert_close(bal_theory_predict(&wide, &spec).response_mean,
-                     bal_theory_predict(&without, &spec).response_mean, 1e-12);
+        assert_close(bli_theory_predict(&wide, &spec).response_mean,
+                     bli_theory_predict(&without, &spec).response_mean, 1e-12);
     }
-    assert_true(isnan(bal_theory_lower_bound(&wide)));
+    assert_true(isnan(bli_theory_lower_bound(&wide)));
 }
 
 /* ---- several classes: the chain ---- */
@@ -200,17 +200,17 @@ static void classes_are_their_chain(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *limit = cases[i].limit;
         const struct chain chain = solve(3, 1.4, share, (unsigned)atoi(limit), cases[i].own);
-        const struct bal_model model = limited("3", "exp", 1.4, "0.3,0.3,0.4", limit);
+        const struct bli_model model = limited("3", "exp", 1.4, "0.3,0.3,0.4", limit);
         struct replications r = run(&model, "jiq:else=hold", 200000);
         double all = 0;
         for (unsigned class = 0; class < CLASSES; class ++) {
-            assert_mean(&r, BAL_CLASS_1_REFUSED + (int)class, chain.refused[class], 0, limit);
+            assert_mean(&r, BLI_CLASS_1_REFUSED + (int)class, chain.refused[class], 0, limit);
             all += share[class] * chain.refused[class];
         }
-        assert_mean(&r, BAL_REFUSED, all, 0, limit);
-        assert_mean(&r, BAL_HIGH_REFUSED, chain.refused[0], 0, limit);
-        assert_mean(&r, BAL_LOW_REFUSED, chain.refused[2], 0, limit);
-        assert_mean(&r, BAL_QUEUE_TOTAL, waiting_in(&chain) + 3 * 1.4 * (1 - all), 0, limit);
+        assert_mean(&r, BLI_REFUSED, all, 0, limit);
+        assert_mean(&r, BLI_HIGH_REFUSED, chain.refused[0], 0, limit);
+        assert_mean(&r, BLI_LOW_REFUSED, chain.refused[2], 0, limit);
+        assert_mean(&r, BLI_QUEUE_TOTAL, waiting_in(&chain) + 3 * 1.4 * (1 - all), 0, limit);
         replications_free(&r);
     }
 }
@@ -306,8 +306,8 @@ static void simulate_literally(double rate, double end, uint64_t seed, const uns
         }
     }
     for (unsigned class = 0; class < CLASSES; class ++) {
-        value[BAL_CLASS_1_REFUSED + class] = l.refused[class] / l.come[class];
-        value[BAL_CLASS_1_RESPONSE_MEAN + 2 * class] = l.response[class] / l.answered[class];
+        value[BLI_CLASS_1_REFUSED + class] = l.refused[class] / l.come[class];
+        value[BLI_CLASS_1_RESPONSE_MEAN + 2 * class] = l.response[class] / l.answered[class];
     }
 }
 
@@ -316,15 +316,15 @@ static void sizes_may_be_any(void **state) {
     static const unsigned own[][CLASSES] = {{MOST, MOST, MOST}, {MOST, 4, 2}};
     static const char *const limit[] = {"6", "6,6,4,2"};
     for (int i = 0; i < 2; i++) {
-        const struct bal_model model = limited("3", "uniform(0.2,1.8)", 1.4, "0.3,0.3,0.4", limit[i]);
+        const struct bli_model model = limited("3", "uniform(0.2,1.8)", 1.4, "0.3,0.3,0.4", limit[i]);
         struct replications r = run(&model, "jiq:else=hold", 20000), twin = replications_new(RUNS);
         for (unsigned k = 0; k < RUNS; k++)
-            simulate_literally(bal_model_arrival_rate(&model), run_of(&model, 20000).time, 4711 + k, own[i],
+            simulate_literally(bli_model_arrival_rate(&model), run_of(&model, 20000).time, 4711 + k, own[i],
                                twin.value[k]);
         bool good = true;
         for (int class = 0; class < CLASSES; class ++) {
-            good &= agrees(&r, &twin, BAL_CLASS_1_REFUSED + class, 1e-4, 0, limit[i]);
-            good &= agrees(&r, &twin, BAL_CLASS_1_RESPONSE_MEAN + 2 * class, 1e-4, 0, limit[i]);
+            good &= agrees(&r, &twin, BLI_CLASS_1_REFUSED + class, 1e-4, 0, limit[i]);
+            good &= agrees(&r, &twin, BLI_CLASS_1_RESPONSE_MEAN + 2 * class, 1e-4, 0, limit[i]);
         }
         assert_true(good);
         replications_free(&r);
@@ -339,18 +339,18 @@ static void limits_have_texts(void **state) {
     static const char *const good[] = {"none", "0", "20", "20,20,5", "8,1,2,3,4,5,6,7,8"},
                              *const bad[] = {"",    "-1",   "1.5", "20,",  ",20",
                                              "2e9", "20,0", "x",   "20;5", "8,1,2,3,4,5,6,7,8,9"};
-    struct bal_hold_limit limit = {.jobs = 7}, before;
+    struct bli_hold_limit limit = {.jobs = 7}, before;
     struct bal_error err;
     char text[100];
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_int_equal(bal_hold_limit_parse(good[i], &limit, &err), BAL_OK);
-        assert_int_equal(bal_hold_limit_print(&limit, text, sizeof text), strlen(good[i]));
+        assert_int_equal(bli_hold_limit_parse(good[i], &limit, &err), BAL_OK);
+        assert_int_equal(bli_hold_limit_print(&limit, text, sizeof text), strlen(good[i]));
         assert_string_equal(text, good[i]);
-        assert_int_equal(bal_hold_limit_print(&limit, NULL, 0), strlen(good[i]));
+        assert_int_equal(bli_hold_limit_print(&limit, NULL, 0), strlen(good[i]));
     }
     before = limit;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(bal_hold_limit_parse(bad[i], &limit, &err), BAL_E_RANGE);
+        assert_int_equal(bli_hold_limit_parse(bad[i], &limit, &err), BAL_E_RANGE);
         assert_memory_equal(&limit, &before, sizeof limit);
     }
 }

@@ -106,18 +106,18 @@ static double drift(const struct capacity *c, unsigned slow, bool split, double 
     return s.lambda / SERVERS * without_idle / slots - 1;
 }
 
-static struct bal_estimate estimate(const struct capacity *c, unsigned slow, bool split, double load) {
+static struct bli_estimate estimate(const struct capacity *c, unsigned slow, bool split, double load) {
     double value[REPLICATIONS];
     for (unsigned r = 0; r < REPLICATIONS; r++)
         value[r] = drift(c, slow, split, load, r);
-    return bal_estimate_mean(value, REPLICATIONS);
+    return bli_estimate_mean(value, REPLICATIONS);
 }
 
 /* The signs must be established by the 95 % intervals. The loads are chosen so that the drifts are at least
  * six standard errors from 0: with other seeds a correct program fails here about once in 200 times. */
 static void assert_changes_sign(unsigned slow, bool split, double low, double high) {
-    const struct bal_estimate below = estimate(&usual, slow, split, low);
-    const struct bal_estimate above = estimate(&usual, slow, split, high);
+    const struct bli_estimate below = estimate(&usual, slow, split, low);
+    const struct bli_estimate above = estimate(&usual, slow, split, high);
     print_message("# %u slow, %s: %+.5f +- %.5f at load %g, %+.5f +- %.5f at %g\n", slow,
                   split ? "split" : "whole", below.mean, below.half_width, low, above.mean, above.half_width,
                   high);
@@ -128,7 +128,7 @@ static void assert_changes_sign(unsigned slow, bool split, double low, double hi
 }
 
 static void assert_sign(const struct capacity *c, unsigned slow, bool split, double load, bool above) {
-    const struct bal_estimate at = estimate(c, slow, split, load);
+    const struct bli_estimate at = estimate(c, slow, split, load);
     print_message("# %u slow, fast ones %s, %s: %+.5f +- %.5f at load %g\n", slow, c->name,
                   split ? "split" : "whole", at.mean, at.half_width, load);
     assert_true(above ? at.mean - at.half_width > 0 : at.mean + at.half_width < 0);

@@ -11,23 +11,23 @@
 
 #include "ballast/predict.h"
 
-static struct bal_model model_of(const char *servers, const char *size, double load) {
-    struct bal_model model = {.load = load};
-    assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse(size, &model.size, NULL), BAL_OK);
+static struct bli_model model_of(const char *servers, const char *size, double load) {
+    struct bli_model model = {.load = load};
+    assert_int_equal(bli_servers_parse(servers, &model.servers, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse(size, &model.size, NULL), BAL_OK);
     return model;
 }
 
 /* The integral of P(T > t) is the mean. Simpson's rule in steps far finer than the law needs. */
-static double mean_of_law(const struct bal_model *model, const struct bal_policy_spec *policy,
-                          enum bal_theory_time what, double end) {
+static double mean_of_law(const struct bli_model *model, const struct bal_policy_spec *policy,
+                          enum bli_theory_time what, double end) {
     enum { STEPS = 4000 };
     double sum = 0;
     for (int i = 0; i <= STEPS; i++)
         sum += (i == 0 || i == STEPS ? 1
                 : i % 2              ? 4
                                      : 2) *
-               bal_theory_tail(model, policy, what, end * i / STEPS);
+               bli_theory_tail(model, policy, what, end * i / STEPS);
     return sum * end / STEPS / 3;
 }
 
@@ -37,24 +37,24 @@ static void laws_agree_with_quantiles_and_means(void **state) {
     unsigned compared = 0;
     for (size_t p = 0; p < bal_policy_count; p++)
         for (int i = 0; i < 2; i++) {
-            const struct bal_model model = model_of("30x2", "exp(3)", loads[i]);
+            const struct bli_model model = model_of("30x2", "exp(3)", loads[i]);
             struct bal_policy_spec policy;
             assert_int_equal(bal_policy_parse(bal_policy_table[p]->name, &policy, NULL), BAL_OK);
-            const struct bal_prediction known = bal_theory_predict(&model, &policy);
-            if (isnan(bal_theory_tail(&model, &policy, BAL_THEORY_RESPONSE, 1)))
+            const struct bli_prediction known = bli_theory_predict(&model, &policy);
+            if (isnan(bli_theory_tail(&model, &policy, BLI_THEORY_RESPONSE, 1)))
                 continue;
             compared++;
             for (int q = 0; q < 4; q++) {
                 const double longer =
-                    bal_theory_tail(&model, &policy, BAL_THEORY_RESPONSE, known.response_quantile[q]);
+                    bli_theory_tail(&model, &policy, BLI_THEORY_RESPONSE, known.response_quantile[q]);
                 assert_true(fabs(longer - (1 - level[q])) < 1e-9);
             }
             const double end = 25 * known.response_quantile[1];
-            assert_true(fabs(mean_of_law(&model, &policy, BAL_THEORY_RESPONSE, end) / known.response_mean -
+            assert_true(fabs(mean_of_law(&model, &policy, BLI_THEORY_RESPONSE, end) / known.response_mean -
                              1) < 1e-6);
-            assert_true(fabs(mean_of_law(&model, &policy, BAL_THEORY_WAITING, end) - known.waiting_mean) <
+            assert_true(fabs(mean_of_law(&model, &policy, BLI_THEORY_WAITING, end) - known.waiting_mean) <
                         1e-6);
-            assert_true(bal_theory_tail(&model, &policy, BAL_THEORY_RESPONSE, 0) > 1 - 1e-12);
+            assert_true(bli_theory_tail(&model, &policy, BLI_THEORY_RESPONSE, 0) > 1 - 1e-12);
         }
     assert_true(compared >= 2 * 4); /* random, round-robin, least-work and pod at least */
 }
@@ -64,13 +64,13 @@ static void what_is_not_known_is_nan(void **state) {
     struct bal_policy_spec random, jsq;
     assert_int_equal(bal_policy_parse("random", &random, NULL), BAL_OK);
     assert_int_equal(bal_policy_parse("jsq", &jsq, NULL), BAL_OK);
-    const struct bal_model plain = model_of("10", "exp", 0.5), constant = model_of("10", "det", 0.5),
+    const struct bli_model plain = model_of("10", "exp", 0.5), constant = model_of("10", "det", 0.5),
                            mixed = model_of("5x1,5x2", "exp", 0.5), full = model_of("10", "exp", 1.2);
-    assert_true(bal_theory_tail(&plain, &random, BAL_THEORY_WAITING, 1) > 0);
-    assert_true(isnan(bal_theory_tail(&plain, &jsq, BAL_THEORY_WAITING, 1)));
-    assert_true(isnan(bal_theory_tail(&constant, &random, BAL_THEORY_WAITING, 1)));
-    assert_true(isnan(bal_theory_tail(&mixed, &random, BAL_THEORY_WAITING, 1)));
-    assert_true(isnan(bal_theory_tail(&full, &random, BAL_THEORY_WAITING, 1)));
+    assert_true(bli_theory_tail(&plain, &random, BLI_THEORY_WAITING, 1) > 0);
+    assert_true(isnan(bli_theory_tail(&plain, &jsq, BLI_THEORY_WAITING, 1)));
+    assert_true(isnan(bli_theory_tail(&constant, &random, BLI_THEORY_WAITING, 1)));
+    assert_true(isnan(bli_theory_tail(&mixed, &random, BLI_THEORY_WAITING, 1)));
+    assert_true(isnan(bli_theory_tail(&full, &random, BLI_THEORY_WAITING, 1)));
 }
 
 int main(void) {

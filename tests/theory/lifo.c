@@ -21,47 +21,47 @@ enum { RUNS = 20, TIMES = 2 };
 static const double load = 0.5;
 static const double times[TIMES] = {2, 8}; /* powers of 2, which are edges of bins */
 
-static struct bal_model lifo(const char *servers, const char *size) {
-    struct bal_model model = model_of(servers, size, load);
-    model.discipline = BAL_DISCIPLINE_LIFO;
+static struct bli_model lifo(const char *servers, const char *size) {
+    struct bli_model model = model_of(servers, size, load);
+    model.discipline = BLI_DISCIPLINE_LIFO;
     return model;
 }
 
 /* E[W^2], from the histogram of waiting times: their bins are narrow. */
-static double second_moment(const struct bal_histogram *waiting) {
+static double second_moment(const struct bli_histogram *waiting) {
     double sum = 0;
-    for (unsigned bin = 1; bin + 1 < BAL_HISTOGRAM_BINS; bin++) {
-        const double middle = 0.5 * (bal_histogram_edge(bin) + bal_histogram_edge(bin + 1));
+    for (unsigned bin = 1; bin + 1 < BLI_HISTOGRAM_BINS; bin++) {
+        const double middle = 0.5 * (bli_histogram_edge(bin) + bli_histogram_edge(bin + 1));
         sum += (double)waiting->count[bin] * middle * middle;
     }
-    return sum / (double)bal_histogram_total(waiting);
+    return sum / (double)bli_histogram_total(waiting);
 }
 
-static double share_above(const struct bal_histogram *waiting, double t) {
+static double share_above(const struct bli_histogram *waiting, double t) {
     uint64_t above = 0;
-    for (unsigned bin = bal_histogram_bin(t); bin < BAL_HISTOGRAM_BINS; bin++)
+    for (unsigned bin = bli_histogram_bin(t); bin < BLI_HISTOGRAM_BINS; bin++)
         above += waiting->count[bin];
-    return (double)above / (double)bal_histogram_total(waiting);
+    return (double)above / (double)bli_histogram_total(waiting);
 }
 
 enum { MEAN, WAITS, SQUARE, ABOVE };
 
 /* The same in each of RUNS runs of one server. */
-static struct replications measure(const struct bal_model *model) {
+static struct replications measure(const struct bli_model *model) {
     const struct bal_policy_spec random = policy_of("random");
     struct replications r = replications_new(RUNS);
-    struct bal_histogram *waiting = malloc(sizeof *waiting);
+    struct bli_histogram *waiting = malloc(sizeof *waiting);
     assert_non_null(waiting);
     for (unsigned i = 0; i < RUNS; i++) {
-        const struct bal_run run = {.seed = 3131, .replication = i, .time = 500000 / load, .warmup = 0.05};
-        struct bal_trial trial = {0};
+        const struct bli_run run = {.seed = 3131, .replication = i, .time = 500000 / load, .warmup = 0.05};
+        struct bli_trial trial = {0};
         struct bal_error err;
-        *waiting = (struct bal_histogram){0};
-        trial.histogram[BAL_OF_WAITING] = waiting;
-        if (bal_simulate(model, &random, &run, &trial, &err))
+        *waiting = (struct bli_histogram){0};
+        trial.histogram[BLI_OF_WAITING] = waiting;
+        if (bli_simulate(model, &random, &run, &trial, &err))
             fail_msg("%s", err.text);
-        r.value[i][MEAN] = trial.metric[BAL_WAITING_MEAN];
-        r.value[i][WAITS] = trial.metric[BAL_WAITING_PROBABILITY];
+        r.value[i][MEAN] = trial.metric[BLI_WAITING_MEAN];
+        r.value[i][WAITS] = trial.metric[BLI_WAITING_PROBABILITY];
         r.value[i][SQUARE] = second_moment(waiting);
         for (int k = 0; k < TIMES; k++)
             r.value[i][ABOVE + k] = share_above(waiting, times[k]);
@@ -80,7 +80,7 @@ static void moments_are_those_of_theory(void **state) {
         double second, third;
     } laws[] = {{"det", 1, 1}, {"erlang(4)", 1.25, 1.875}, {"exp", 2, 6}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        const struct bal_model model = lifo("1", laws[i].size);
+        const struct bli_model model = lifo("1", laws[i].size);
         const double mean = load * laws[i].second / (2 * (1 - load));
         const double fifo_square = 2 * mean * mean + load * laws[i].third / (3 * (1 - load));
         struct replications r = measure(&model);
@@ -89,12 +89,12 @@ static void moments_are_those_of_theory(void **state) {
         assert_mean(&r, SQUARE, fifo_square / (1 - load), 0, laws[i].size);
         replications_free(&r);
         const struct bal_policy_spec random = policy_of("random");
-        const struct bal_prediction known = bal_theory_predict(&model, &random);
-        assert_int_equal(known.kind, BAL_THEORY_EXACT);
+        const struct bli_prediction known = bli_theory_predict(&model, &random);
+        assert_int_equal(known.kind, BLI_THEORY_EXACT);
         assert_close(known.waiting_mean, mean, 1e-12);
         assert_close(known.waiting_probability, load, 1e-12);
         assert_true(isnan(known.response_quantile[2]));
-        assert_true(isnan(bal_theory_tail(&model, &random, BAL_THEORY_WAITING, 1)));
+        assert_true(isnan(bli_theory_tail(&model, &random, BLI_THEORY_WAITING, 1)));
     }
 }
 
@@ -127,7 +127,7 @@ static double busy_period_tail(double t) {
 /* M/M/1: a job that waits does so for a busy period: the job in service, and all that come before it ends. */
 static void waiting_is_a_busy_period(void **state) {
     (void)state;
-    const struct bal_model model = lifo("1", "exp");
+    const struct bli_model model = lifo("1", "exp");
     struct replications r = measure(&model);
     assert_close(busy_period_tail(1e-3), 1 - 1e-3, 1e-5);
     for (int k = 0; k < TIMES; k++)
@@ -143,33 +143,33 @@ static void lengths_are_those_of_fifo(void **state) {
                                            "least-work", "pod-memory:d=1,b=1"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         const struct bal_policy_spec spec = policy_of(policies[i]);
-        const struct bal_run run = {.seed = 31, .time = 500, .warmup = 0};
-        struct bal_model model = lifo("2x1,3x2", "det");
-        struct bal_trial last = {0}, first = {0};
+        const struct bli_run run = {.seed = 31, .time = 500, .warmup = 0};
+        struct bli_model model = lifo("2x1,3x2", "det");
+        struct bli_trial last = {0}, first = {0};
         struct bal_error err;
         model.load = 0.9;
-        if (bal_simulate(&model, &spec, &run, &last, &err))
+        if (bli_simulate(&model, &spec, &run, &last, &err))
             fail_msg("%s: %s", policies[i], err.text);
-        model.discipline = BAL_DISCIPLINE_FIFO;
-        if (bal_simulate(&model, &spec, &run, &first, &err))
+        model.discipline = BLI_DISCIPLINE_FIFO;
+        if (bli_simulate(&model, &spec, &run, &first, &err))
             fail_msg("%s: %s", policies[i], err.text);
         assert_memory_equal(last.tail, first.tail, sizeof last.tail);
-        assert_true(last.metric[BAL_WAITING_PROBABILITY] > 0 && last.jobs == first.jobs);
+        assert_true(last.metric[BLI_WAITING_PROBABILITY] > 0 && last.jobs == first.jobs);
     }
 }
 
 /* What is known of means also holds here, but for policies that look at work. */
 static void means_are_known(void **state) {
     (void)state;
-    const struct bal_model model = lifo("100", "exp");
-    struct bal_model fifo = model;
-    fifo.discipline = BAL_DISCIPLINE_FIFO;
+    const struct bli_model model = lifo("100", "exp");
+    struct bli_model fifo = model;
+    fifo.discipline = BLI_DISCIPLINE_FIFO;
     const struct bal_policy_spec pod = policy_of("pod:d=2"), least = policy_of("least-work");
-    const struct bal_prediction known = bal_theory_predict(&model, &pod),
-                                usual = bal_theory_predict(&fifo, &pod);
-    assert_int_equal(known.kind, BAL_THEORY_LIMIT);
+    const struct bli_prediction known = bli_theory_predict(&model, &pod),
+                                usual = bli_theory_predict(&fifo, &pod);
+    assert_int_equal(known.kind, BLI_THEORY_LIMIT);
     assert_true(known.waiting_mean == usual.waiting_mean && known.response_mean == usual.response_mean);
-    assert_int_equal(bal_theory_predict(&model, &least).kind, BAL_THEORY_UNKNOWN);
+    assert_int_equal(bli_theory_predict(&model, &least).kind, BLI_THEORY_UNKNOWN);
 }
 
 int main(void) {

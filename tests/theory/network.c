@@ -25,20 +25,20 @@ struct measured {
     double mean, half_width;
 };
 
-static struct measured measure(const struct bal_model *model, const char *policy, double jobs,
+static struct measured measure(const struct bli_model *model, const char *policy, double jobs,
                                uint64_t seed) {
     const struct bal_policy_spec spec = policy_of(policy);
     double sum = 0, squares = 0;
     for (uint64_t i = 0; i < REPLICATIONS; i++) {
-        const struct bal_run run = {
-            .seed = seed, .replication = i, .time = jobs / bal_model_arrival_rate(model), .warmup = NAN};
-        struct bal_trial trial = {0};
+        const struct bli_run run = {
+            .seed = seed, .replication = i, .time = jobs / bli_model_arrival_rate(model), .warmup = NAN};
+        struct bli_trial trial = {0};
         struct bal_error err;
-        if (bal_simulate(model, &spec, &run, &trial, &err))
+        if (bli_simulate(model, &spec, &run, &trial, &err))
             fail_msg("%s: %s", policy, err.text);
-        assert_int_equal(trial.engine, BAL_ENGINE_NETWORK);
-        sum += trial.metric[BAL_RESPONSE_MEAN];
-        squares += trial.metric[BAL_RESPONSE_MEAN] * trial.metric[BAL_RESPONSE_MEAN];
+        assert_int_equal(trial.engine, BLI_ENGINE_NETWORK);
+        sum += trial.metric[BLI_RESPONSE_MEAN];
+        squares += trial.metric[BLI_RESPONSE_MEAN] * trial.metric[BLI_RESPONSE_MEAN];
     }
     const double mean = sum / REPLICATIONS;
     const double variance = (squares - REPLICATIONS * mean * mean) / (REPLICATIONS - 1);
@@ -50,13 +50,13 @@ static void assert_inside(struct measured measured, double exact, const char *wh
         fail_msg("%s: %g +- %g, not %g", what, measured.mean, measured.half_width, exact);
 }
 
-static struct bal_model model_of(const char *servers, double load, const char *dispatchers,
+static struct bli_model model_of(const char *servers, double load, const char *dispatchers,
                                  const char *delay) {
-    struct bal_model model = {.load = load};
+    struct bli_model model = {.load = load};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse("exp", &model.size, &err) ||
-        bal_dispatchers_parse(dispatchers, &model.network.dispatchers, &err) ||
-        (*delay && bal_dist_parse(delay, &model.network.delay, &err)))
+    if (bli_servers_parse(servers, &model.servers, &err) || bli_dist_parse("exp", &model.size, &err) ||
+        bli_dispatchers_parse(dispatchers, &model.network.dispatchers, &err) ||
+        (*delay && bli_dist_parse(delay, &model.network.delay, &err)))
         fail_msg("%s", err.text);
     return model;
 }
@@ -67,7 +67,7 @@ static void random_takes_two_ways_more(void **state) {
     (void)state;
     static const char *const delays[] = {"exp(0.5)", "det(0.5)", "uniform(0,1)"};
     for (int i = 0; i < 3; i++) {
-        struct bal_model model = model_of("10", 0.7, "0.6,0.3,0.1", delays[i]);
+        struct bli_model model = model_of("10", 0.7, "0.6,0.3,0.1", delays[i]);
         model.network.loss = 0.3;
         assert_inside(measure(&model, "random", 1e5, 11), 1 / (1 - 0.7) + 2 * 0.5, delays[i]);
     }
@@ -76,18 +76,18 @@ static void random_takes_two_ways_more(void **state) {
 /* Jobs that wait at their dispatcher for the next idle server are served in the order of one queue. */
 static void holding_with_one_dispatcher_is_one_queue(void **state) {
     (void)state;
-    const struct bal_model model = model_of("8", 0.8, "1", "");
-    const struct bal_wait wait = bal_wait_mmn(0.8, 8);
-    assert_inside(measure(&model, "jiq:else=hold", 1e5, 12), bal_wait_response_mean(&wait), "M/M/8");
+    const struct bli_model model = model_of("8", 0.8, "1", "");
+    const struct bli_wait wait = bli_wait_mmn(0.8, 8);
+    assert_inside(measure(&model, "jiq:else=hold", 1e5, 12), bli_wait_response_mean(&wait), "M/M/8");
 }
 
 /* With several dispatchers the order is another and the mean the same, as long as no server is idle while a
  * job is held: which hunger sees to where messages take no time. */
 static void holding_with_several_is_nearly_so(void **state) {
     (void)state;
-    const struct bal_model model = model_of("8", 0.8, "4", "");
-    const struct bal_wait wait = bal_wait_mmn(0.8, 8);
-    assert_inside(measure(&model, "jiq:else=hold", 1e5, 13), bal_wait_response_mean(&wait), "M/M/8, hungry");
+    const struct bli_model model = model_of("8", 0.8, "4", "");
+    const struct bli_wait wait = bli_wait_mmn(0.8, 8);
+    assert_inside(measure(&model, "jiq:else=hold", 1e5, 13), bli_wait_response_mean(&wait), "M/M/8, hungry");
 }
 
 /* The mean field of tokens. Loads are low and high, and dispatchers have few servers and many: Lu et al.
@@ -102,9 +102,9 @@ static void tokens_are_as_simulated(void **state) {
         {"2000", "200", 0.5, 6e5, 0.003}, {"600", "300", 0.8, 4e5, 0.003}, {"500", "5", 0.9, 4e5, 0.01}};
     const struct bal_policy_spec spec = policy_of("jiq");
     for (int i = 0; i < 3; i++) {
-        const struct bal_model model = model_of(cases[i].servers, cases[i].load, cases[i].dispatchers, "");
-        const struct bal_prediction known = bal_theory_predict(&model, &spec);
-        assert_int_equal(known.kind, BAL_THEORY_LIMIT);
+        const struct bli_model model = model_of(cases[i].servers, cases[i].load, cases[i].dispatchers, "");
+        const struct bli_prediction known = bli_theory_predict(&model, &spec);
+        assert_int_equal(known.kind, BLI_THEORY_LIMIT);
         const struct measured measured = measure(&model, "jiq", cases[i].jobs, 14);
         assert_true(measured.half_width < 0.02 * known.response_mean);
         assert_inside(
@@ -118,13 +118,13 @@ static void tokens_are_as_simulated(void **state) {
 static void tokens_are_consistent(void **state) {
     (void)state;
     struct jiq_tokens few, many;
-    assert_int_equal(bal_jiq_tokens_solve(0.8, 5, &few), JIQ_TOKENS_SOLVED);
+    assert_int_equal(bli_jiq_tokens_solve(0.8, 5, &few), JIQ_TOKENS_SOLVED);
     assert_true(fabs(few.tail[1] - 0.8) < 1e-6);
     assert_true(fabs((few.tail[1] - few.tail[2]) - 0.8 * (1 - few.no_token)) < 1e-6);
-    assert_int_equal(bal_jiq_tokens_solve(0.8, 5000, &many), JIQ_TOKENS_SOLVED);
+    assert_int_equal(bli_jiq_tokens_solve(0.8, 5000, &many), JIQ_TOKENS_SOLVED);
     assert_true(many.jobs < few.jobs && many.jobs < 0.8 * 1.003 && many.jobs > 0.8);
-    assert_int_equal(bal_jiq_tokens_solve(0.5, 1e6, &many), JIQ_TOKENS_MANY);
-    assert_int_equal(bal_jiq_tokens_solve(0.05, 1, &many), JIQ_TOKENS_UNKNOWN); /* many tokens a server */
+    assert_int_equal(bli_jiq_tokens_solve(0.5, 1e6, &many), JIQ_TOKENS_MANY);
+    assert_int_equal(bli_jiq_tokens_solve(0.05, 1, &many), JIQ_TOKENS_UNKNOWN); /* many tokens a server */
 }
 
 int main(void) {

@@ -31,12 +31,12 @@ struct setting {
 };
 
 /* Poisson arrivals and exponential sizes. The rate swings up and down twice, by that part of its mean. */
-static struct bal_trace *draw_log(const struct setting *setting, uint64_t number) {
+static struct bli_trace *draw_log(const struct setting *setting, uint64_t number) {
     const double swing = setting->swing;
     struct bal_rng rng;
     bal_rng_init(&rng, 1414, number, BAL_STREAM_TEST);
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     const double gap = mean_size / (setting->load * SERVERS), span = gap * setting->jobs;
     const double twice = 4 * 3.14159265358979, most = fmax(1 + swing, setting->burst / setting->load);
     for (double now = 0; (now += gap / most * bal_rng_exp(&rng)) < span;) {
@@ -44,35 +44,35 @@ static struct bal_trace *draw_log(const struct setting *setting, uint64_t number
         if (bal_rng_uniform(&rng) * most >
             (bursts ? setting->burst / setting->load : 1 - swing * cos(twice * now / span)))
             continue;
-        const struct bal_trace_job job = {.time = (int64_t)((1.7e9 + now) * 1e9),
+        const struct bli_trace_job job = {.time = (int64_t)((1.7e9 + now) * 1e9),
                                           .size = 1 + (int64_t)(mean_size * 1e9 * bal_rng_exp(&rng))};
-        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+        assert_int_equal(bli_trace_add(trace, &job, NULL), BAL_OK);
     }
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
     return trace;
 }
 
-static struct bal_replay replay_of(const struct bal_trace *trace, uint64_t number,
-                                   const struct bal_target *target) {
-    struct bal_replay replay = {
+static struct bli_replay replay_of(const struct bli_trace *trace, uint64_t number,
+                                   const struct bli_target *target) {
+    struct bli_replay replay = {
         .trace = trace, .speedup = 1, .seed = 1 + number, .replications = 1, .target = target};
-    assert_int_equal(bal_servers_parse("1", &replay.model.servers, NULL), BAL_OK);
+    assert_int_equal(bli_servers_parse("1", &replay.model.servers, NULL), BAL_OK);
     replay.model.servers.group[0].count = SERVERS;
     return replay;
 }
 
-static struct bal_replay_outcome outcome_of(const struct setting *setting, uint64_t number) {
-    struct bal_trace *trace = draw_log(setting, number);
-    const struct bal_replay replay = replay_of(trace, number, NULL);
+static struct bli_replay_outcome outcome_of(const struct setting *setting, uint64_t number) {
+    struct bli_trace *trace = draw_log(setting, number);
+    const struct bli_replay replay = replay_of(trace, number, NULL);
     const struct bal_policy_spec policy = policy_of(setting->policy);
-    const struct bal_lab_options options = {.threads = 1};
-    struct bal_case c;
-    struct bal_replay_outcome outcome = {0};
+    const struct bli_lab_options options = {.threads = 1};
+    struct bli_case c;
+    struct bli_replay_outcome outcome = {0};
     struct bal_error err = {0};
-    if (bal_replay_case(&replay, &policy, &c, &err) ||
-        bal_replay_run(&replay, &c, 1, &options, &outcome, &err))
+    if (bli_replay_case(&replay, &policy, &c, &err) ||
+        bli_replay_run(&replay, &c, 1, &options, &outcome, &err))
         fail_msg("%s", err.text);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
     return outcome;
 }
 
@@ -83,7 +83,7 @@ struct cover {
     int known;     /* ranges */
 };
 
-static struct cover cover_of(const struct bal_confidence_range *range, const double *value, int logs) {
+static struct cover cover_of(const struct bli_confidence_range *range, const double *value, int logs) {
     struct cover cover = {0};
     for (int i = 0; i < logs; i++) {
         if (isnan(range[i].low))
@@ -100,12 +100,12 @@ static struct cover cover_of(const struct bal_confidence_range *range, const dou
 
 /* The mean (0) and the p99 (1). */
 static void cover_setting(const struct setting *s, int logs, struct cover cover[2]) {
-    static const enum bal_response_time which[2] = {BAL_TIME_MEAN, BAL_TIME_P99};
-    struct bal_confidence_range(*range)[MOST_LOGS] = calloc(2, sizeof *range);
+    static const enum bli_response_time which[2] = {BLI_TIME_MEAN, BLI_TIME_P99};
+    struct bli_confidence_range(*range)[MOST_LOGS] = calloc(2, sizeof *range);
     double(*value)[MOST_LOGS] = calloc(2, sizeof *value);
     assert_true(range && value);
     for (int i = 0; i < logs; i++) {
-        const struct bal_replay_outcome outcome = outcome_of(s, (uint64_t)i);
+        const struct bli_replay_outcome outcome = outcome_of(s, (uint64_t)i);
         for (int t = 0; t < 2; t++) {
             range[t][i] = outcome.log[which[t]];
             value[t][i] = outcome.time[which[t]].mean;
@@ -142,7 +142,7 @@ static void ranges_hold_other_logs(void **unused) {
 }
 
 /* The least number of servers by an endless log. */
-static uint32_t true_least(const struct bal_target *target) {
+static uint32_t true_least(const struct bli_target *target) {
     for (uint32_t n = 1;; n++) {
         const double busy = load * SERVERS / n;
         if (busy < 1 && log(1 / (1 - target->quantile)) * mean_size / (1 - busy) <= target->seconds)
@@ -152,27 +152,27 @@ static uint32_t true_least(const struct bal_target *target) {
 
 static void ranges_of_servers_hold(void **unused) {
     (void)unused;
-    const struct bal_target target = {0.99, 0.172, "p99"}; /* 7.75 servers would do exactly */
+    const struct bli_target target = {0.99, 0.172, "p99"}; /* 7.75 servers would do exactly */
     const struct setting plain = {"random", "random", load, 0, 0, 20000};
     const uint32_t least = true_least(&target);
     int inside = 0, right = 0;
     double width = 0;
     for (uint64_t i = 0; i < LOGS; i++) {
-        struct bal_trace *trace = draw_log(&plain, i);
-        const struct bal_replay replay = replay_of(trace, i, &target);
+        struct bli_trace *trace = draw_log(&plain, i);
+        const struct bli_replay replay = replay_of(trace, i, &target);
         const struct bal_policy_spec policy = policy_of("random");
-        const struct bal_lab_options options = {.threads = 1};
-        struct bal_demand demand;
-        struct bal_sizing sizing;
+        const struct bli_lab_options options = {.threads = 1};
+        struct bli_demand demand;
+        struct bli_sizing sizing;
         struct bal_error err = {0};
-        if (bal_demand_of(trace, NULL, &demand, &err) ||
-            bal_replay_size(&replay, &demand, &policy, 1, &options, &sizing, &err))
+        if (bli_demand_of(trace, NULL, &demand, &err) ||
+            bli_replay_size(&replay, &demand, &policy, 1, &options, &sizing, &err))
             fail_msg("%s", err.text);
         assert_true(sizing.low <= sizing.servers && sizing.servers <= sizing.high);
         inside += sizing.low <= least && least <= sizing.high;
         right += sizing.servers == least;
         width += (double)(sizing.high - sizing.low) / LOGS;
-        bal_trace_free(trace);
+        bli_trace_free(trace);
     }
     print_message(
         "# %u servers by an endless log: found by %d of %d, in the range of %d, which has %.1f servers "
@@ -186,26 +186,26 @@ static void ranges_of_servers_hold(void **unused) {
  * jobs are more than a hundredth, and no other log like this one says that they can. */
 static void an_hour_of_overload_is_no_chance(void **unused) {
     (void)unused;
-    const struct bal_target target = {0.99, 1.5, "p99"};
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    const struct bli_target target = {0.99, 1.5, "p99"};
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     for (int64_t second = 0; second < 86400; second++)
         for (int k = 0; k < (second / 3600 == 12 ? 6 : 2); k++) {
-            const struct bal_trace_job job = {.time = second * 1000000000, .size = 1000000000};
-            assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+            const struct bli_trace_job job = {.time = second * 1000000000, .size = 1000000000};
+            assert_int_equal(bli_trace_add(trace, &job, NULL), BAL_OK);
         }
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
-    const struct bal_replay replay = replay_of(trace, 0, &target);
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
+    const struct bli_replay replay = replay_of(trace, 0, &target);
     const struct bal_policy_spec policy = policy_of("jsq");
-    const struct bal_lab_options options = {.threads = 1};
-    struct bal_demand demand;
-    struct bal_sizing sizing;
-    assert_int_equal(bal_demand_of(trace, NULL, &demand, NULL), BAL_OK);
-    assert_int_equal(bal_replay_size(&replay, &demand, &policy, 1, &options, &sizing, NULL), BAL_OK);
+    const struct bli_lab_options options = {.threads = 1};
+    struct bli_demand demand;
+    struct bli_sizing sizing;
+    assert_int_equal(bli_demand_of(trace, NULL, &demand, NULL), BAL_OK);
+    assert_int_equal(bli_replay_size(&replay, &demand, &policy, 1, &options, &sizing, NULL), BAL_OK);
     assert_int_equal(sizing.servers, 6);
     assert_int_equal(sizing.low, 6);
     assert_int_equal(sizing.high, 6);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 static void print_table(void) {

@@ -22,26 +22,26 @@
 #include <string.h>
 
 static struct phases phases_of(const char *size) {
-    struct bal_dist dist;
+    struct bli_dist dist;
     struct bal_error err;
     struct phases phases;
-    if (bal_dist_parse(size, &dist, &err))
+    if (bli_dist_parse(size, &dist, &err))
         fail_msg("%s", err.text);
-    assert_true(bal_phases_of(&dist, &phases));
+    assert_true(bli_phases_of(&dist, &phases));
     return phases;
 }
 
 static struct pod_phase solve(const char *size, double lambda, unsigned d) {
     const struct phases phases = phases_of(size);
     struct pod_phase answer;
-    assert_true(bal_pod_phase_solve(&phases, lambda, d, &answer));
+    assert_true(bli_pod_phase_solve(&phases, lambda, d, &answer));
     return answer;
 }
 
-static struct bal_prediction predict(const char *policy, const char *size, double load) {
+static struct bli_prediction predict(const char *policy, const char *size, double load) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_model model = model_of("1000", size, load);
-    return bal_theory_predict(&model, &spec);
+    const struct bli_model model = model_of("1000", size, load);
+    return bli_theory_predict(&model, &spec);
 }
 
 /* ---- what is known ---- */
@@ -51,15 +51,15 @@ static void one_phase_is_the_exponential_law(void **state) {
     static const char *const forms[] = {"exp", "erlang(1)", "phase(0.3 0.7;1 1;0 0/0 0)", "exp(7)"};
     for (int i = 0; i < 4; i++)
         for (unsigned d = 2; d <= 5; d++) {
-            const struct bal_pod pod = bal_pod_plain(0.95, d);
+            const struct bli_pod pod = bli_pod_plain(0.95, d);
             const struct pod_phase answer = solve(forms[i], 0.95, d);
             double tail[POD_PHASE_LEVELS];
-            const size_t levels = bal_pod_tail(&pod, tail, POD_PHASE_LEVELS);
-            assert_close(answer.jobs / 0.95, bal_pod_response(&pod, d), 1e-11);
+            const size_t levels = bli_pod_tail(&pod, tail, POD_PHASE_LEVELS);
+            assert_close(answer.jobs / 0.95, bli_pod_response(&pod, d), 1e-11);
             for (size_t k = 0; k < levels && tail[k] > 1e-12; k++)
                 assert_close(answer.tail[k], tail[k], 1e-9);
-            assert_close(answer.response_quantile[0], bal_pod_response_quantile(&pod, d, 0.5), 1e-6);
-            assert_close(answer.response_quantile[3], bal_pod_response_quantile(&pod, d, 0.999), 1e-4);
+            assert_close(answer.response_quantile[0], bli_pod_response_quantile(&pod, d, 0.5), 1e-6);
+            assert_close(answer.response_quantile[3], bli_pod_response_quantile(&pod, d, 0.999), 1e-4);
         }
 }
 
@@ -73,8 +73,8 @@ static void forms_do_not_matter(void **state) {
     assert_close(a.jobs, c.jobs, 1e-12);
     assert_close(a.response_quantile[2], c.response_quantile[2], 1e-9);
     const struct phases hyper = phases_of("hyper(4,3)");
-    assert_close(bal_phases_moment(&hyper, 1), 1, 1e-12);
-    assert_close(bal_phases_moment(&hyper, 2), 5, 1e-12);
+    assert_close(bli_phases_moment(&hyper, 1), 1, 1e-12);
+    assert_close(bli_phases_moment(&hyper, 2), 5, 1e-12);
 }
 
 /* One choice: M/G/1, by levels here and in phases there. */
@@ -83,10 +83,10 @@ static void one_choice_is_the_single_queue(void **state) {
     static const char *const sizes[] = {"erlang(4)", "hyper(3)", "phase(0.5 0.5;1 2;0 0.5/0.3 0)"};
     for (int i = 0; i < 3; i++) {
         const struct pod_phase answer = solve(sizes[i], 0.6, 1);
-        const struct bal_prediction known = predict("random", sizes[i], 0.6);
+        const struct bli_prediction known = predict("random", sizes[i], 0.6);
         const struct phases phases = phases_of(sizes[i]);
         const double unit = known.response_mean / (answer.jobs / 0.6);
-        assert_close(answer.jobs / 0.6, 1 + bal_mg1_waiting(0.6, 1, bal_phases_moment(&phases, 2)), 1e-9);
+        assert_close(answer.jobs / 0.6, 1 + bli_mg1_waiting(0.6, 1, bli_phases_moment(&phases, 2)), 1e-9);
         for (int q = 0; q < 4; q++)
             assert_close(known.response_quantile[q], unit * answer.response_quantile[q], q < 3 ? 1e-5 : 1e-3);
     }
@@ -94,7 +94,7 @@ static void one_choice_is_the_single_queue(void **state) {
 
 static void exponential_queues_keep_their_percentiles(void **state) {
     (void)state;
-    const struct bal_prediction known = predict("random", "hyper(0.5,1,0.5,1.0000000001)", 0.8);
+    const struct bli_prediction known = predict("random", "hyper(0.5,1,0.5,1.0000000001)", 0.8);
     for (int q = 0; q < 3; q++)
         assert_close(known.response_quantile[q], -log(1 - (double[]){0.5, 0.9, 0.99}[q]) / 0.2, 1e-4);
 }
@@ -165,18 +165,18 @@ static void fits_are_as_good_as_they_say(void **state) {
     static const char *const sizes[] = {"hyper(4)",   "erlang(3)", "hyper(10)",
                                         "erlang(40)", "exp",       "phase(0.5 0.5;1 2;0 0.5/0.3 0)"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct bal_dist dist;
+        struct bli_dist dist;
         struct bal_error err;
         struct phases phases;
         struct pod_phase coarse, fine;
-        assert_int_equal(bal_dist_parse(sizes[i], &dist, &err), BAL_OK);
-        assert_true(bal_phases_fit(&dist, false, &phases) && bal_pod_phase_solve(&phases, 0.9, 2, &coarse));
-        assert_true(bal_phases_fit(&dist, true, &phases) && bal_pod_phase_solve(&phases, 0.9, 2, &fine));
-        assert_close(bal_phases_moment(&phases, 1), 1, 1e-9);
+        assert_int_equal(bli_dist_parse(sizes[i], &dist, &err), BAL_OK);
+        assert_true(bli_phases_fit(&dist, false, &phases) && bli_pod_phase_solve(&phases, 0.9, 2, &coarse));
+        assert_true(bli_phases_fit(&dist, true, &phases) && bli_pod_phase_solve(&phases, 0.9, 2, &fine));
+        assert_close(bli_phases_moment(&phases, 1), 1, 1e-9);
         const double exact = solve(sizes[i], 0.9, 2).jobs;
-        const double m2 = bal_dist_moment(&dist, 2) / (dist.mean * dist.mean);
+        const double m2 = bli_dist_moment(&dist, 2) / (dist.mean * dist.mean);
         const double said =
-            (2 * fabs(bal_phases_moment(&phases, 2) / m2 - 1) + 0.002) * (fine.jobs / 0.9 - 1) +
+            (2 * fabs(bli_phases_moment(&phases, 2) / m2 - 1) + 0.002) * (fine.jobs / 0.9 - 1) +
             fabs(fine.jobs - coarse.jobs) / 0.9;
         if (!(fabs(fine.jobs - exact) / 0.9 <= said))
             fail_msg("%s: off by %g, said %g", sizes[i], fabs(fine.jobs - exact) / 0.9, said);
@@ -186,26 +186,26 @@ static void fits_are_as_good_as_they_say(void **state) {
 
 static void fits_are_labelled(void **state) {
     (void)state;
-    const struct bal_prediction fitted = predict("pod:d=2", "lognormal(4)", 0.9);
-    assert_int_equal(fitted.kind, BAL_THEORY_APPROXIMATE);
+    const struct bli_prediction fitted = predict("pod:d=2", "lognormal(4)", 0.9);
+    assert_int_equal(fitted.kind, BLI_THEORY_APPROXIMATE);
     assert_true(fitted.fit_error > 0 && fitted.fit_error < 0.01 * fitted.response_mean);
-    const struct bal_prediction phases = predict("pod:d=2", "erlang(4)", 0.9);
-    assert_int_equal(phases.kind, BAL_THEORY_LIMIT);
+    const struct bli_prediction phases = predict("pod:d=2", "erlang(4)", 0.9);
+    assert_int_equal(phases.kind, BLI_THEORY_LIMIT);
     assert_true(phases.fit_error == 0);
-    assert_int_equal(predict("pod:d=2", "pareto(1.5)", 0.9).kind, BAL_THEORY_UNKNOWN);
-    assert_int_equal(predict("pod:d=2", "lognormal(4)", 1).kind, BAL_THEORY_UNKNOWN);
+    assert_int_equal(predict("pod:d=2", "pareto(1.5)", 0.9).kind, BLI_THEORY_UNKNOWN);
+    assert_int_equal(predict("pod:d=2", "lognormal(4)", 1).kind, BLI_THEORY_UNKNOWN);
 }
 
 /* Servers that prefer a class change the numbers of jobs unless sizes are exponential. */
 static void classes_need_exponential_sizes(void **state) {
     (void)state;
     const struct bal_policy_spec spec = policy_of("pod-sep:d=2");
-    struct bal_model model = model_of("1000", "erlang(4)", 0.9);
+    struct bli_model model = model_of("1000", "erlang(4)", 0.9);
     model.classes = true;
     model.high = 0.3;
-    assert_int_equal(bal_theory_predict(&model, &spec).kind, BAL_THEORY_UNKNOWN);
-    model.discipline = BAL_DISCIPLINE_FIFO;
-    assert_close(bal_theory_predict(&model, &spec).high.response_mean,
+    assert_int_equal(bli_theory_predict(&model, &spec).kind, BLI_THEORY_UNKNOWN);
+    model.discipline = BLI_DISCIPLINE_FIFO;
+    assert_close(bli_theory_predict(&model, &spec).high.response_mean,
                  predict("pod:d=2", "erlang(4)", 0.9).response_mean, 1e-12);
 }
 
@@ -221,15 +221,15 @@ static void as_simulated(void **state) {
                  {"pod:d=3", "uniform(0.5,1.5)", 0.7}, {"pod:d=2", "hyper(4)", 0.8},
                  {"pod:d=2", "erlang(4)", 0.8},        {"random", "hyper(4)", 0.6}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct bal_model model = model_of("400", cases[i].size, cases[i].load);
+        const struct bli_model model = model_of("400", cases[i].size, cases[i].load);
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
-        const struct bal_prediction known = bal_theory_predict(&model, &spec);
-        const struct bal_run run = {
-            .seed = 3811, .time = 600000 / bal_model_arrival_rate(&model), .warmup = 0.2};
+        const struct bli_prediction known = bli_theory_predict(&model, &spec);
+        const struct bli_run run = {
+            .seed = 3811, .time = 600000 / bli_model_arrival_rate(&model), .warmup = 0.2};
         struct replications r = replicate(&model, &spec, &run, RUNS);
         const double slack = known.fit_error / known.response_mean + 0.004; /* 400 servers */
-        assert_mean(&r, BAL_RESPONSE_MEAN, known.response_mean, slack, cases[i].size);
-        assert_mean(&r, BAL_RESPONSE_P99, known.response_quantile[2], slack + 0.01, cases[i].size);
+        assert_mean(&r, BLI_RESPONSE_MEAN, known.response_mean, slack, cases[i].size);
+        assert_mean(&r, BLI_RESPONSE_P99, known.response_quantile[2], slack + 0.01, cases[i].size);
         replications_free(&r);
     }
 }

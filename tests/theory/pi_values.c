@@ -23,36 +23,36 @@ static const char ratio_10_90[] = "10x1,90xuniform(1,19)";
 static const char ratio_50_50[] = "50x1,50xuniform(1,19)";
 static const char ratio_90_10[] = "90x1,10xuniform(1,19)";
 
-static struct bal_case case_of(const char *servers, const char *batch, double load, bool split,
+static struct bli_case case_of(const char *servers, const char *batch, double load, bool split,
                                const char *policy, double slots) {
-    struct bal_case c = {.model = {.load = load, .clock = BAL_CLOCK_SLOTTED, .split = split},
+    struct bli_case c = {.model = {.load = load, .clock = BLI_CLOCK_SLOTTED, .split = split},
                          .run = {.seed = 20, .time = slots, .warmup = NAN},
                          .replications = REPLICATIONS};
     struct bal_error err = {0};
-    if (bal_servers_parse(servers, &c.model.servers, &err) || bal_batch_parse(batch, &c.model.batch, &err) ||
+    if (bli_servers_parse(servers, &c.model.servers, &err) || bli_batch_parse(batch, &c.model.batch, &err) ||
         bal_policy_parse(policy, &c.policy, &err))
         fail_msg("%s", err.text);
-    bal_model_set_load(&c.model);
+    bli_model_set_load(&c.model);
     return c;
 }
 
-static void run(const struct bal_case *cases, size_t count, struct bal_result *results) {
-    const struct bal_lab_options options = {.threads = 0};
+static void run(const struct bli_case *cases, size_t count, struct bli_result *results) {
+    const struct bli_lab_options options = {.threads = 0};
     struct bal_error err = {0};
-    if (bal_lab_run(cases, count, &options, results, &err))
+    if (bli_lab_run(cases, count, &options, results, &err))
         fail_msg("%s", err.text);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(results[i].engine, BAL_ENGINE_SLOTTED);
+        assert_int_equal(results[i].engine, BLI_ENGINE_SLOTTED);
 }
 
 /* How far an estimate from so many replications may lie from the true value, with false alarm probability p.
  */
-static double margin(struct bal_estimate estimate, double p) {
+static double margin(struct bli_estimate estimate, double p) {
     const double dof = REPLICATIONS - 1;
-    return estimate.half_width / bal_student_quantile(0.975, dof) * bal_student_quantile(1 - p / 2, dof);
+    return estimate.half_width / bli_student_quantile(0.975, dof) * bli_student_quantile(1 - p / 2, dof);
 }
 
-static void assert_estimate(const char *what, struct bal_estimate estimate, double wanted, double slack,
+static void assert_estimate(const char *what, struct bli_estimate estimate, double wanted, double slack,
                             double p) {
     if (!within(estimate.mean, wanted, slack * wanted + margin(estimate, p)))
         fail_msg("%s = %.6g +- %.2g, wanted %.6g", what, estimate.mean, estimate.half_width, wanted);
@@ -67,24 +67,24 @@ static void single_server(void **state) {
                                           "bernoulli(0.9)", "table(0:0.9 2:0.05 9:0.05)",
                                           "uniform(0,1)",   "poisson(0.05)"};
     enum { CASES = sizeof batches / sizeof *batches };
-    struct bal_case cases[CASES];
-    struct bal_result results[CASES];
+    struct bli_case cases[CASES];
+    struct bli_result results[CASES];
     for (int i = 0; i < CASES; i++)
         cases[i] = case_of("1x1", batches[i], NAN, false, "random", 100000);
     run(cases, CASES, results);
     for (int i = 0; i < CASES; i++) {
-        const struct bal_batch *a = &cases[i].model.batch;
+        const struct bli_batch *a = &cases[i].model.batch;
         const double lambda = a->mean;
-        const double queue = (bal_batch_variance(a) + lambda * lambda - lambda) / (2 * (1 - lambda));
-        const struct bal_estimate *metric = results[i].metric;
+        const double queue = (bli_batch_variance(a) + lambda * lambda - lambda) / (2 * (1 - lambda));
+        const struct bli_estimate *metric = results[i].metric;
         if (queue < 1e-9) { /* at most one job at a time */
-            assert_true(metric[BAL_QUEUE_TOTAL].mean == 0 && metric[BAL_RESPONSE_MEAN].mean == 1);
+            assert_true(metric[BLI_QUEUE_TOTAL].mean == 0 && metric[BLI_RESPONSE_MEAN].mean == 1);
             continue;
         }
-        assert_estimate(batches[i], metric[BAL_QUEUE_TOTAL], queue, 0, 1e-6);
-        assert_estimate(batches[i], metric[BAL_RESPONSE_MEAN], 1 + queue / lambda, 0, 1e-6);
-        assert_estimate(batches[i], metric[BAL_WAITING_MEAN], queue / lambda, 0, 1e-6);
-        assert_int_equal(results[i].verdict, BAL_STABLE);
+        assert_estimate(batches[i], metric[BLI_QUEUE_TOTAL], queue, 0, 1e-6);
+        assert_estimate(batches[i], metric[BLI_RESPONSE_MEAN], 1 + queue / lambda, 0, 1e-6);
+        assert_estimate(batches[i], metric[BLI_WAITING_MEAN], queue / lambda, 0, 1e-6);
+        assert_int_equal(results[i].verdict, BLI_STABLE);
     }
 }
 
@@ -97,17 +97,17 @@ static void messages_of_one_server(void **state) {
     (void)state;
     static const double loads[] = {0.05, 0.5, 0.9};
     enum { CASES = sizeof loads / sizeof *loads };
-    struct bal_case cases[CASES];
-    struct bal_result results[CASES];
+    struct bli_case cases[CASES];
+    struct bli_result results[CASES];
     for (int i = 0; i < CASES; i++)
         cases[i] = case_of("1x1", "poisson", loads[i], false, "pi", 100000);
     run(cases, CASES, results);
     for (int i = 0; i < CASES; i++) {
         const double lambda = loads[i], per_batch = (1 - lambda) * exp(lambda);
-        const struct bal_estimate *metric = results[i].metric;
-        assert_estimate("per slot", metric[BAL_MESSAGES_PER_TIME], per_batch * -expm1(-lambda), 0, 1e-6);
-        assert_estimate("per batch", metric[BAL_MESSAGES_PER_BATCH], per_batch, 0, 1e-6);
-        assert_estimate("per part", metric[BAL_MESSAGES_PER_PART], per_batch, 0, 1e-6);
+        const struct bli_estimate *metric = results[i].metric;
+        assert_estimate("per slot", metric[BLI_MESSAGES_PER_TIME], per_batch * -expm1(-lambda), 0, 1e-6);
+        assert_estimate("per batch", metric[BLI_MESSAGES_PER_BATCH], per_batch, 0, 1e-6);
+        assert_estimate("per part", metric[BLI_MESSAGES_PER_PART], per_batch, 0, 1e-6);
     }
 }
 
@@ -115,10 +115,10 @@ static void messages_of_one_server(void **state) {
  * queues as above. */
 static void scattered(void **state) {
     (void)state;
-    const struct bal_case c = case_of("20x1", "poisson", 0.7, true, "random", 50000);
-    struct bal_result result;
+    const struct bli_case c = case_of("20x1", "poisson", 0.7, true, "random", 50000);
+    struct bli_result result;
     run(&c, 1, &result);
-    assert_estimate("scattered", result.metric[BAL_QUEUE_MEAN], 0.7 * 0.7 / (2 * 0.3), 0, 1e-6);
+    assert_estimate("scattered", result.metric[BLI_QUEUE_MEAN], 0.7 * 0.7 / (2 * 0.3), 0, 1e-6);
 }
 
 /* One long run of each gave these values, known to about 2 % at 99 % load and better elsewhere. The interval
@@ -138,26 +138,26 @@ static void published_setting(void **state) {
         {ratio_90_10, "jsq", true, 0.9, 3e4, 0.005, 932, 6.45, 12, 100},
     };
     enum { CASES = sizeof known / sizeof *known };
-    struct bal_case cases[CASES];
-    struct bal_result results[CASES];
+    struct bli_case cases[CASES];
+    struct bli_result results[CASES];
     for (int i = 0; i < CASES; i++)
         cases[i] = case_of(known[i].servers, "poisson", known[i].load, known[i].split, known[i].policy,
                            known[i].slots);
     run(cases, CASES, results);
     for (int i = 0; i < CASES; i++) {
-        const struct bal_estimate *metric = results[i].metric;
+        const struct bli_estimate *metric = results[i].metric;
         print_message(
             "# %s %s %g: queue %.5g +- %.2g, completion %.4g +- %.2g, p99 %.5g +- %.2g, messages %.4g\n",
-            known[i].policy, known[i].servers, known[i].load, metric[BAL_QUEUE_TOTAL].mean,
-            metric[BAL_QUEUE_TOTAL].half_width, metric[BAL_RESPONSE_MEAN].mean,
-            metric[BAL_RESPONSE_MEAN].half_width, metric[BAL_RESPONSE_P99].mean,
-            metric[BAL_RESPONSE_P99].half_width, metric[BAL_MESSAGES_PER_TIME].mean);
-        assert_estimate("mean total queue", metric[BAL_QUEUE_TOTAL], known[i].queue, known[i].slack, 1e-3);
-        assert_estimate("mean completion", metric[BAL_RESPONSE_MEAN], known[i].completion, known[i].slack,
+            known[i].policy, known[i].servers, known[i].load, metric[BLI_QUEUE_TOTAL].mean,
+            metric[BLI_QUEUE_TOTAL].half_width, metric[BLI_RESPONSE_MEAN].mean,
+            metric[BLI_RESPONSE_MEAN].half_width, metric[BLI_RESPONSE_P99].mean,
+            metric[BLI_RESPONSE_P99].half_width, metric[BLI_MESSAGES_PER_TIME].mean);
+        assert_estimate("mean total queue", metric[BLI_QUEUE_TOTAL], known[i].queue, known[i].slack, 1e-3);
+        assert_estimate("mean completion", metric[BLI_RESPONSE_MEAN], known[i].completion, known[i].slack,
                         1e-3);
-        assert_estimate("p99", metric[BAL_RESPONSE_P99], known[i].p99, known[i].slack, 1e-3);
-        assert_estimate("messages", metric[BAL_MESSAGES_PER_TIME], known[i].messages, known[i].slack, 1e-3);
-        assert_int_equal(results[i].verdict, BAL_STABLE);
+        assert_estimate("p99", metric[BLI_RESPONSE_P99], known[i].p99, known[i].slack, 1e-3);
+        assert_estimate("messages", metric[BLI_MESSAGES_PER_TIME], known[i].messages, known[i].slack, 1e-3);
+        assert_int_equal(results[i].verdict, BLI_STABLE);
     }
 }
 
@@ -170,30 +170,30 @@ static void critical_loads(void **state) {
         const char *servers, *policy;
         bool split;
         double load, critical; /* NAN: not known */
-        enum bal_verdict verdict;
+        enum bli_verdict verdict;
     } known[] = {
-        {ratio_50_50, "pod:d=2", false, 0.33, 4 / 11.0, BAL_STABLE},
-        {ratio_50_50, "pod:d=2", false, 0.40, 4 / 11.0, BAL_UNSTABLE},
-        {ratio_50_50, "pod:d=2", true, 0.33, 4 / 11.0, BAL_STABLE},
-        {ratio_50_50, "pod:d=2", true, 0.40, 4 / 11.0, BAL_UNSTABLE},
-        {ratio_90_10, "pod:d=2,replace=0", false, 0.55, 9900.0 / (190 * 89), BAL_STABLE},
-        {ratio_90_10, "pod:d=2", true, 0.64, 1000 / 9.0 / 190, BAL_UNSTABLE},
-        {ratio_10_90, "random", true, 0.10, 100 / 910.0, BAL_STABLE},
-        {ratio_10_90, "random", true, 0.12, 100 / 910.0, BAL_UNSTABLE},
-        {ratio_50_50, "round-robin", false, 0.21, 100 / 550.0, BAL_UNSTABLE},
-        {ratio_10_90, "jiq", false, 0.99, NAN, BAL_UNSTABLE},
-        {ratio_50_50, "jiq", false, 0.99, NAN, BAL_UNSTABLE},
-        {ratio_90_10, "jiq", false, 0.99, NAN, BAL_UNSTABLE},
-        {ratio_10_90, "jiq", true, 0.99, NAN, BAL_UNSTABLE},
-        {ratio_50_50, "jiq", true, 0.99, NAN, BAL_UNSTABLE},
-        {ratio_90_10, "jiq", true, 0.99, NAN, BAL_UNSTABLE},
-        {ratio_90_10, "pi", false, 0.97, 1, BAL_STABLE},
-        {ratio_90_10, "pi", true, 0.97, 1, BAL_STABLE},
-        {ratio_50_50, "pod-memory:d=1,b=1", false, 0.9, 1, BAL_STABLE},
+        {ratio_50_50, "pod:d=2", false, 0.33, 4 / 11.0, BLI_STABLE},
+        {ratio_50_50, "pod:d=2", false, 0.40, 4 / 11.0, BLI_UNSTABLE},
+        {ratio_50_50, "pod:d=2", true, 0.33, 4 / 11.0, BLI_STABLE},
+        {ratio_50_50, "pod:d=2", true, 0.40, 4 / 11.0, BLI_UNSTABLE},
+        {ratio_90_10, "pod:d=2,replace=0", false, 0.55, 9900.0 / (190 * 89), BLI_STABLE},
+        {ratio_90_10, "pod:d=2", true, 0.64, 1000 / 9.0 / 190, BLI_UNSTABLE},
+        {ratio_10_90, "random", true, 0.10, 100 / 910.0, BLI_STABLE},
+        {ratio_10_90, "random", true, 0.12, 100 / 910.0, BLI_UNSTABLE},
+        {ratio_50_50, "round-robin", false, 0.21, 100 / 550.0, BLI_UNSTABLE},
+        {ratio_10_90, "jiq", false, 0.99, NAN, BLI_UNSTABLE},
+        {ratio_50_50, "jiq", false, 0.99, NAN, BLI_UNSTABLE},
+        {ratio_90_10, "jiq", false, 0.99, NAN, BLI_UNSTABLE},
+        {ratio_10_90, "jiq", true, 0.99, NAN, BLI_UNSTABLE},
+        {ratio_50_50, "jiq", true, 0.99, NAN, BLI_UNSTABLE},
+        {ratio_90_10, "jiq", true, 0.99, NAN, BLI_UNSTABLE},
+        {ratio_90_10, "pi", false, 0.97, 1, BLI_STABLE},
+        {ratio_90_10, "pi", true, 0.97, 1, BLI_STABLE},
+        {ratio_50_50, "pod-memory:d=1,b=1", false, 0.9, 1, BLI_STABLE},
     };
     enum { CASES = sizeof known / sizeof *known };
-    struct bal_case cases[CASES];
-    struct bal_result results[CASES];
+    struct bli_case cases[CASES];
+    struct bli_result results[CASES];
     for (int i = 0; i < CASES; i++) {
         const double slots = isnan(known[i].critical) ? 60000 : 20000; /* jiq's queues grow slowly */
         cases[i] =
@@ -201,15 +201,15 @@ static void critical_loads(void **state) {
     }
     run(cases, CASES, results);
     for (int i = 0; i < CASES; i++) {
-        const double critical = bal_theory_critical_load(&cases[i].model, &cases[i].policy);
+        const double critical = bli_theory_critical_load(&cases[i].model, &cases[i].policy);
         if (isnan(known[i].critical))
             assert_nan(critical);
         else
             assert_close(critical, known[i].critical, 1e-12);
         if (results[i].verdict != known[i].verdict)
             fail_msg("%s on %s at %g%s: %s, not %s", known[i].policy, known[i].servers, known[i].load,
-                     known[i].split ? ", split" : "", bal_verdict_text(results[i].verdict),
-                     bal_verdict_text(known[i].verdict));
+                     known[i].split ? ", split" : "", bli_verdict_text(results[i].verdict),
+                     bli_verdict_text(known[i].verdict));
     }
 }
 

@@ -15,35 +15,35 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-static struct bal_priority_result solve(enum bal_priority_policy policy, double lambda, double p, unsigned d1,
+static struct bli_priority_result solve(enum bli_priority_policy policy, double lambda, double p, unsigned d1,
                                         unsigned d2) {
-    const struct bal_priority priority = {policy, lambda, p, d1, d2};
-    return bal_priority_solve(&priority);
+    const struct bli_priority priority = {policy, lambda, p, d1, d2};
+    return bli_priority_solve(&priority);
 }
 
 static void known_values(void **state) {
     (void)state;
-    struct bal_priority_result r = solve(BAL_PRIORITY_SSP, 0.95, 0.3, 2, 2);
+    struct bli_priority_result r = solve(BLI_PRIORITY_SSP, 0.95, 0.3, 2, 2);
     assert_close(r.low, 4.37, 1e-3);
     assert_close(r.high, 1.08, 2e-3);
     assert_close(r.pod, 3.38, 1e-3);
     assert_close(r.gain, 3.13, 1e-3);
     assert_close(r.loss, 1.29, 2e-3);
-    r = solve(BAL_PRIORITY_SEP, 0.95, 0.3, 2, 2);
+    r = solve(BLI_PRIORITY_SEP, 0.95, 0.3, 2, 2);
     assert_close(r.low, 4.301, 1e-4);
-    assert_close(bal_sep_low_bound(0.95, 0.3, 2), 5.185, 1e-4);
+    assert_close(bli_sep_low_bound(0.95, 0.3, 2), 5.185, 1e-4);
     /* Cut at three jobs, by a program of its own; cut at many it is the bound. */
-    assert_close(bal_sep_low_cut(0.95, 0.9, 2, 3), 12.14809337565735, 1e-12);
-    assert_close(bal_sep_low_cut(0.95, 0.9, 2, 40), bal_sep_low_bound(0.95, 0.9, 2), 1e-12);
-    assert_close(bal_sep_low_cut(0.6, 0.5, 2, 3), 1.6973, 1e-4);
+    assert_close(bli_sep_low_cut(0.95, 0.9, 2, 3), 12.14809337565735, 1e-12);
+    assert_close(bli_sep_low_cut(0.95, 0.9, 2, 40), bli_sep_low_bound(0.95, 0.9, 2), 1e-12);
+    assert_close(bli_sep_low_cut(0.6, 0.5, 2, 3), 1.6973, 1e-4);
     /* Simulated with 1000 servers; the limit lies within 1 %. */
-    r = solve(BAL_PRIORITY_SSP, 0.95, 0.5, 1, 2);
+    r = solve(BLI_PRIORITY_SSP, 0.95, 0.5, 1, 2);
     assert_close(r.high, 1.238, 0.01);
     assert_close(r.low, 8.81, 0.01);
-    r = solve(BAL_PRIORITY_SSP, 0.95, 0.5, 2, 4);
+    r = solve(BLI_PRIORITY_SSP, 0.95, 0.5, 2, 4);
     assert_close(r.high, 1.052, 0.01);
     assert_close(r.low, 4.18, 0.01);
-    r = solve(BAL_PRIORITY_SCP, 0.95, 0.5, 1, 2);
+    r = solve(BLI_PRIORITY_SCP, 0.95, 0.5, 1, 2);
     assert_close(r.high, 4.27, 0.01);
     assert_close(r.low, 5.77, 0.01);
 }
@@ -79,12 +79,12 @@ static void scp_and_ssp(void **state) {
                     v = lambda * ((1 - p) * powl(v, d1) + p * powl(v, d2));
                 }
                 const long double all = (1 - p) * low + p * high;
-                struct bal_priority_result r = solve(BAL_PRIORITY_SCP, lambda, share, d1, d2);
+                struct bli_priority_result r = solve(BLI_PRIORITY_SCP, lambda, share, d1, d2);
                 assert_close(r.low, low, 1e-11);
                 assert_close(r.high, high, 1e-11);
                 assert_close(r.all, all, 1e-11);
                 assert_close(r.pod, pod_sum(lambda, d1), 1e-11);
-                r = solve(BAL_PRIORITY_SSP, lambda, share, d1, d2);
+                r = solve(BLI_PRIORITY_SSP, lambda, share, d1, d2);
                 const long double first = pod_sum(p * (long double)lambda, d2);
                 assert_close(r.high, first, 1e-11);
                 assert_close(r.all, all, 1e-11);
@@ -135,12 +135,12 @@ static void sep(void **state) {
         for (size_t j = 0; j < LENGTH(shares); j++)
             for (unsigned d = 2; d <= 5; d += 3) {
                 const double lambda = some_loads[i], p = shares[j];
-                const struct bal_priority_result r = solve(BAL_PRIORITY_SEP, lambda, p, d, 77);
+                const struct bli_priority_result r = solve(BLI_PRIORITY_SEP, lambda, p, d, 77);
                 assert_close(r.low, sep_low_by_sweeps(lambda, p, d), 1e-10);
                 assert_close(r.all, pod_sum(lambda, d), 1e-12);
                 assert_close(p * r.high + (1 - p) * r.low, r.all, 1e-12);
                 /* Better than being a high job of ssp is impossible, being served in turn is worse. */
-                const struct bal_priority_result ssp = solve(BAL_PRIORITY_SSP, lambda, p, d, d);
+                const struct bli_priority_result ssp = solve(BLI_PRIORITY_SSP, lambda, p, d, d);
                 assert_true(r.high > ssp.high - 1e-9 && r.high < r.all && r.all < r.low);
             }
 }
@@ -167,9 +167,9 @@ static void sep_bound(void **state) {
                     r += a[n];
                     sum += r * (powl(v[n - 1], d) - powl(v[n], d));
                 }
-                assert_close(bal_sep_low_bound(lambda, p, d), sum, 1e-12);
-                const struct bal_priority_result exact = solve(BAL_PRIORITY_SEP, lambda, p, d, d);
-                assert_true(exact.low <= bal_sep_low_bound(lambda, p, d) * (1 + 1e-14));
+                assert_close(bli_sep_low_bound(lambda, p, d), sum, 1e-12);
+                const struct bli_priority_result exact = solve(BLI_PRIORITY_SEP, lambda, p, d, d);
+                assert_true(exact.low <= bli_sep_low_bound(lambda, p, d) * (1 + 1e-14));
             }
 }
 
@@ -179,12 +179,12 @@ static void one_probe(void **state) {
     for (size_t i = 0; i < LENGTH(loads); i++)
         for (size_t j = 0; j < LENGTH(shares); j++) {
             const double lambda = loads[i], p = shares[j];
-            const struct bal_mg1_class classes[] = {{p * lambda, 1, 2}, {(1 - p) * lambda, 1, 2}};
-            const struct bal_priority_result both[] = {solve(BAL_PRIORITY_SEP, lambda, p, 1, 1),
-                                                       solve(BAL_PRIORITY_SSP, lambda, p, 1, 1)};
+            const struct bli_mg1_class classes[] = {{p * lambda, 1, 2}, {(1 - p) * lambda, 1, 2}};
+            const struct bli_priority_result both[] = {solve(BLI_PRIORITY_SEP, lambda, p, 1, 1),
+                                                       solve(BLI_PRIORITY_SSP, lambda, p, 1, 1)};
             for (int n = 0; n < 2; n++) {
-                assert_close(both[n].high, bal_mg1_preemptive(classes, 2, 0), 1e-11);
-                assert_close(both[n].low, bal_mg1_preemptive(classes, 2, 1), 1e-11);
+                assert_close(both[n].high, bli_mg1_preemptive(classes, 2, 0), 1e-11);
+                assert_close(both[n].low, bli_mg1_preemptive(classes, 2, 1), 1e-11);
             }
         }
 }
@@ -192,46 +192,46 @@ static void one_probe(void **state) {
 /* Shares 0 and 1 are limits. */
 static void classes_without_jobs(void **state) {
     (void)state;
-    static const enum bal_priority_policy policies[] = {BAL_PRIORITY_SCP, BAL_PRIORITY_SEP, BAL_PRIORITY_SSP};
+    static const enum bli_priority_policy policies[] = {BLI_PRIORITY_SCP, BLI_PRIORITY_SEP, BLI_PRIORITY_SSP};
     for (size_t i = 0; i < LENGTH(policies); i++)
         for (size_t k = 0; k < LENGTH(choices); k++) {
             const unsigned d1 = choices[k].d1, d2 = choices[k].d2;
-            const struct bal_priority_result none = solve(policies[i], 0.7, 0, d1, d2),
+            const struct bli_priority_result none = solve(policies[i], 0.7, 0, d1, d2),
                                              few = solve(policies[i], 0.7, 1e-7, d1, d2);
             assert_close(none.low, few.low, 1e-5);
             assert_close(none.low, none.pod, 1e-12);
-            if (policies[i] != BAL_PRIORITY_SEP)
+            if (policies[i] != BLI_PRIORITY_SEP)
                 assert_close(none.high, few.high, 1e-5);
             else if (d1 > 1)
                 assert_nan(none.high);
-            const struct bal_priority_result all = solve(policies[i], 0.7, 1, d1, d2);
-            const struct bal_priority_result most = solve(policies[i], 0.7, 1 - 1e-7, d1, d2);
+            const struct bli_priority_result all = solve(policies[i], 0.7, 1, d1, d2);
+            const struct bli_priority_result most = solve(policies[i], 0.7, 1 - 1e-7, d1, d2);
             assert_close(all.low, most.low, 1e-5);
             assert_close(all.high, most.high, 1e-5);
             assert_close(all.high, all.all, 1e-12);
         }
 }
 
-static bool meets(struct bal_priority priority, double p, double gain, double loss) {
+static bool meets(struct bli_priority priority, double p, double gain, double loss) {
     priority.p = p;
-    const struct bal_priority_result r = bal_priority_solve(&priority);
+    const struct bli_priority_result r = bli_priority_solve(&priority);
     return r.gain >= gain && r.loss <= loss;
 }
 
 static void largest_share(void **state) {
     (void)state;
-    struct bal_priority priority = {BAL_PRIORITY_SSP, 0.95, NAN, 2, 4};
+    struct bli_priority priority = {BLI_PRIORITY_SSP, 0.95, NAN, 2, 4};
     /* The paper's example takes p = 0.5, read off a figure. It meets the wishes, and the theory allows
      * more. */
     assert_true(meets(priority, 0.5, 2.5, 2));
-    assert_close(bal_priority_share(&priority, 2.5, 2), 0.808545571, 1e-8);
+    assert_close(bli_priority_share(&priority, 2.5, 2), 0.808545571, 1e-8);
 
-    static const enum bal_priority_policy policies[] = {BAL_PRIORITY_SEP, BAL_PRIORITY_SSP};
+    static const enum bli_priority_policy policies[] = {BLI_PRIORITY_SEP, BLI_PRIORITY_SSP};
     for (size_t i = 0; i < LENGTH(policies); i++) {
-        priority = (struct bal_priority){policies[i], 0.95, NAN, 2, 2};
+        priority = (struct bli_priority){policies[i], 0.95, NAN, 2, 2};
         for (double gain = 1; gain < 3; gain += 0.25)
             for (double loss = 1.02; loss < 4; loss *= 1.3) {
-                const double p = bal_priority_share(&priority, gain, loss);
+                const double p = bli_priority_share(&priority, gain, loss);
                 if (isnan(p)) {
                     for (double q = 1e-6; q < 1; q += 0.01)
                         assert_false(meets(priority, q, gain, loss));
@@ -242,47 +242,47 @@ static void largest_share(void **state) {
                     assert_false(meets(priority, q, gain, loss));
             }
         /* Monotone in p, on which the exactness of the answer rests. */
-        struct bal_priority_result before = solve(policies[i], 0.95, 0.001, 2, 2);
+        struct bli_priority_result before = solve(policies[i], 0.95, 0.001, 2, 2);
         for (double p = 0.011; p < 1; p += 0.01) {
-            const struct bal_priority_result r = solve(policies[i], 0.95, p, 2, 2);
+            const struct bli_priority_result r = solve(policies[i], 0.95, p, 2, 2);
             assert_true(r.gain < before.gain && r.loss > before.loss);
             before = r;
         }
     }
     /* Loss falls at first as p grows where high jobs probe more: the least share that helps is not the
      * largest. */
-    priority = (struct bal_priority){BAL_PRIORITY_SSP, 0.95, NAN, 1, 2};
-    const double p = bal_priority_share(&priority, 5, 0.6);
+    priority = (struct bli_priority){BLI_PRIORITY_SSP, 0.95, NAN, 1, 2};
+    const double p = bli_priority_share(&priority, 5, 0.6);
     assert_true(meets(priority, p, 5, 0.6) && !meets(priority, p + 1e-6, 5, 0.6) &&
                 !meets(priority, 0.01, 5, 0.6));
-    assert_nan(bal_priority_share(&priority, 100, 0.1));
+    assert_nan(bli_priority_share(&priority, 100, 0.1));
     priority.lambda = NAN;
-    assert_nan(bal_priority_share(&priority, 1, 10));
+    assert_nan(bli_priority_share(&priority, 1, 10));
     priority.lambda = 0.01; /* next to nobody waits: whatever the share */
-    assert_close(bal_priority_share(&priority, 0.5, 5), 1, 1e-9);
+    assert_close(bli_priority_share(&priority, 0.5, 5), 1, 1e-9);
 }
 
 static void out_of_range(void **state) {
     (void)state;
-    assert_nan(solve(BAL_PRIORITY_SCP, -1, 0.5, 2, 2).low);
-    assert_nan(solve(BAL_PRIORITY_SEP, 0.5, 1.5, 2, 2).low);
-    assert_nan(solve(BAL_PRIORITY_SSP, 0.5, 0.5, 0, 2).low);
-    assert_nan(bal_sep_low_bound(0.5, 0.5, 0));
-    assert_close(bal_sep_low_bound(1, 0.5, 2), INFINITY, 0);
-    const struct bal_priority_result overload = solve(BAL_PRIORITY_SSP, 1.2, 0.5, 2, 3);
+    assert_nan(solve(BLI_PRIORITY_SCP, -1, 0.5, 2, 2).low);
+    assert_nan(solve(BLI_PRIORITY_SEP, 0.5, 1.5, 2, 2).low);
+    assert_nan(solve(BLI_PRIORITY_SSP, 0.5, 0.5, 0, 2).low);
+    assert_nan(bli_sep_low_bound(0.5, 0.5, 0));
+    assert_close(bli_sep_low_bound(1, 0.5, 2), INFINITY, 0);
+    const struct bli_priority_result overload = solve(BLI_PRIORITY_SSP, 1.2, 0.5, 2, 3);
     assert_close(overload.high, pod_sum(0.6, 3), 1e-12);
     assert_close(overload.low, INFINITY, 0);
     assert_close(overload.all, INFINITY, 0);
     assert_nan(overload.loss);
-    static const enum bal_priority_policy policies[] = {BAL_PRIORITY_SCP, BAL_PRIORITY_SEP, BAL_PRIORITY_SSP};
+    static const enum bli_priority_policy policies[] = {BLI_PRIORITY_SCP, BLI_PRIORITY_SEP, BLI_PRIORITY_SSP};
     for (size_t i = 0; i < LENGTH(policies); i++) {
-        const struct bal_priority_result idle = solve(policies[i], 0, 0.5, 2, 3);
+        const struct bli_priority_result idle = solve(policies[i], 0, 0.5, 2, 3);
         assert_close(idle.high, 1, 0);
         assert_close(idle.low, 1, 0);
         /* The load closest to 1 and very many probes stay finite. */
-        const struct bal_priority_result close = solve(policies[i], nextafter(1, 0), 0.5, 2, 2);
+        const struct bli_priority_result close = solve(policies[i], nextafter(1, 0), 0.5, 2, 2);
         assert_true(close.low >= close.all && close.all > 40 && close.low < 200);
-        const struct bal_priority_result greedy = solve(policies[i], 0.99, 0.5, 100000, 100000);
+        const struct bli_priority_result greedy = solve(policies[i], 0.99, 0.5, 100000, 100000);
         assert_close(greedy.low, 1, 1e-9);
     }
 }

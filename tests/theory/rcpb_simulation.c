@@ -48,50 +48,50 @@ struct measured {
 /* ---- a setting and its replications ---- */
 
 struct job {
-    struct bal_model model;
+    struct bli_model model;
     struct bal_policy_spec policy;
-    struct bal_run run;
-    struct bal_trial trial[REPLICATIONS];
+    struct bli_run run;
+    struct bli_trial trial[REPLICATIONS];
     bool failed;
 };
 
-static struct bal_rcpb theory_of(const struct setting *setting, double lambda) {
-    return (struct bal_rcpb){BAL_RCPB_CONSTRAINED, lambda, bal_rcpb_mu(LAMBDA, setting->mup), setting->c};
+static struct bli_rcpb theory_of(const struct setting *setting, double lambda) {
+    return (struct bli_rcpb){BLI_RCPB_CONSTRAINED, lambda, bli_rcpb_mu(LAMBDA, setting->mup), setting->c};
 }
 
-static struct bal_rcpb_renewal renewal_of(const struct setting *setting, double lambda) {
-    const struct bal_rcpb rcpb = theory_of(setting, lambda);
-    struct bal_dist gap;
-    assert_int_equal(bal_dist_parse(setting->law ? setting->law : "exp", &gap, NULL), BAL_OK);
-    return bal_rcpb_renewal(&rcpb, &gap);
+static struct bli_rcpb_renewal renewal_of(const struct setting *setting, double lambda) {
+    const struct bli_rcpb rcpb = theory_of(setting, lambda);
+    struct bli_dist gap;
+    assert_int_equal(bli_dist_parse(setting->law ? setting->law : "exp", &gap, NULL), BAL_OK);
+    return bli_rcpb_renewal(&rcpb, &gap);
 }
 
 static double fluid_waiting(const struct setting *setting, double lambda) {
-    const struct bal_rcpb rcpb = theory_of(setting, lambda);
+    const struct bli_rcpb rcpb = theory_of(setting, lambda);
     const double rho = setting->law ? lambda * renewal_of(setting, lambda).empty : 0;
     if (setting->law)
         return rho / (1 - rho);
-    const struct bal_wait wait = bal_rcpb_wait(&rcpb);
-    return bal_wait_mean(&wait);
+    const struct bli_wait wait = bli_rcpb_wait(&rcpb);
+    return bli_wait_mean(&wait);
 }
 
 static void run_one(void *context, size_t replication) {
     struct job *job = context;
-    struct bal_run run = job->run;
+    struct bli_run run = job->run;
     run.replication = replication;
-    if (bal_simulate(&job->model, &job->policy, &run, &job->trial[replication], NULL))
+    if (bli_simulate(&job->model, &job->policy, &run, &job->trial[replication], NULL))
         job->failed = true;
 }
 
 static uint32_t *equilibrium(const struct setting *setting) {
     double s[LEVELS];
-    const struct bal_rcpb rcpb = theory_of(setting, LAMBDA);
+    const struct bli_rcpb rcpb = theory_of(setting, LAMBDA);
     const double rho = setting->law ? LAMBDA * renewal_of(setting, LAMBDA).empty : 0;
     for (size_t i = 0; i < LEVELS; i++)
-        s[i] = setting->law ? LAMBDA * pow(rho, (double)i) : bal_rcpb_tail(&rcpb, i + 1);
+        s[i] = setting->law ? LAMBDA * pow(rho, (double)i) : bli_rcpb_tail(&rcpb, i + 1);
     uint32_t *length = malloc(setting->servers * sizeof *length);
     assert_non_null(length);
-    bal_lengths_of(s, LEVELS, setting->servers, length);
+    bli_lengths_of(s, LEVELS, setting->servers, length);
     return length;
 }
 
@@ -99,29 +99,29 @@ static struct measured measure(const struct setting *setting) {
     static struct job job;
     memset(&job, 0, sizeof job);
     job.model.load = LAMBDA;
-    job.model.servers = (struct bal_servers){.groups = 1, .group = {{.count = setting->servers, .speed = 1}}};
-    assert_int_equal(bal_dist_parse("exp", &job.model.size, NULL), BAL_OK);
+    job.model.servers = (struct bli_servers){.groups = 1, .group = {{.count = setting->servers, .speed = 1}}};
+    assert_int_equal(bli_dist_parse("exp", &job.model.size, NULL), BAL_OK);
     if (setting->law)
-        assert_int_equal(bal_dist_parse(setting->law, &job.model.reports, NULL), BAL_OK);
+        assert_int_equal(bli_dist_parse(setting->law, &job.model.reports, NULL), BAL_OK);
     char text[100];
     snprintf(text, sizeof text, "rcpb:c=%llu,mup=%g", (unsigned long long)setting->c, setting->mup);
     assert_int_equal(bal_policy_parse(text, &job.policy, NULL), BAL_OK);
     uint32_t *initial = equilibrium(setting);
     job.run =
-        (struct bal_run){.seed = setting->seed, .time = setting->time, .warmup = 0.2, .initial = initial};
-    assert_int_equal(bal_pool_run(2, REPLICATIONS, run_one, &job, NULL), BAL_OK);
+        (struct bli_run){.seed = setting->seed, .time = setting->time, .warmup = 0.2, .initial = initial};
+    assert_int_equal(bli_pool_run(2, REPLICATIONS, run_one, &job, NULL), BAL_OK);
     free(initial);
     assert_false(job.failed);
 
     const double sent = renewal_of(setting, LAMBDA).reports;
     struct measured measured = {.fluid = fluid_waiting(setting, LAMBDA)};
     for (int r = 0; r < REPLICATIONS; r++) {
-        const struct bal_trial *trial = &job.trial[r];
+        const struct bli_trial *trial = &job.trial[r];
         const double busy = trial->tail[1];
         const double waiting =
-            trial->metric[BAL_WAITING_MEAN] - (fluid_waiting(setting, busy) - measured.fluid);
+            trial->metric[BLI_WAITING_MEAN] - (fluid_waiting(setting, busy) - measured.fluid);
         const double reports =
-            trial->metric[BAL_REPORTS_PER_JOB] * LAMBDA - (renewal_of(setting, busy).reports - sent);
+            trial->metric[BLI_REPORTS_PER_JOB] * LAMBDA - (renewal_of(setting, busy).reports - sent);
         measured.waiting += waiting / measured.fluid / REPLICATIONS;
         measured.reports += reports / sent / REPLICATIONS;
     }

@@ -23,19 +23,19 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-static struct bal_case case_of(const char *policy, const char *servers, double load, const char *size) {
-    struct bal_case c = {.model = {.load = load}, .policy = policy_of(policy), .replications = 10};
+static struct bli_case case_of(const char *policy, const char *servers, double load, const char *size) {
+    struct bli_case c = {.model = {.load = load}, .policy = policy_of(policy), .replications = 10};
     struct bal_error err;
-    if (bal_servers_parse(servers, &c.model.servers, &err) || bal_dist_parse(size, &c.model.size, &err))
+    if (bli_servers_parse(servers, &c.model.servers, &err) || bli_dist_parse(size, &c.model.size, &err))
         fail_msg("%s", err.text);
-    c.run = (struct bal_run){.seed = 1, .time = bal_default_run_length(&c.model), .warmup = NAN};
+    c.run = (struct bli_run){.seed = 1, .time = bli_default_run_length(&c.model), .warmup = NAN};
     return c;
 }
 
-static void run(const struct bal_case *cases, size_t count, struct bal_result *results) {
-    const struct bal_lab_options options = {.threads = 2};
+static void run(const struct bli_case *cases, size_t count, struct bli_result *results) {
+    const struct bli_lab_options options = {.threads = 2};
     struct bal_error err;
-    if (bal_lab_run(cases, count, &options, results, &err))
+    if (bli_lab_run(cases, count, &options, results, &err))
         fail_msg("%s", err.text);
 }
 
@@ -76,9 +76,9 @@ static void time_constants_tell_when_a_fleet_is_full(void **state) {
     } rows[] = {{"random", 1, 0.5},   {"random", 1, 0.9},  {"pod:d=2", 2, 0.5}, {"pod:d=2", 2, 0.9},
                 {"pod:d=2", 2, 0.97}, {"pod:d=5", 5, 0.9}, {"pod:d=1", 1, 0.7}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct bal_case c = case_of(rows[i].policy, "100000000", rows[i].load, "exp");
+        const struct bli_case c = case_of(rows[i].policy, "100000000", rows[i].load, "exp");
         const double missing =
-            missing_at(rows[i].load, rows[i].d, 7.5 * bal_theory_relaxation(&c.model, &c.policy));
+            missing_at(rows[i].load, rows[i].d, 7.5 * bli_theory_relaxation(&c.model, &c.policy));
         if (!(missing > 3e-5 && missing < 5e-4))
             fail_msg("%s at load %g: %g of the mean queue are missing", rows[i].policy, rows[i].load,
                      missing);
@@ -87,8 +87,8 @@ static void time_constants_tell_when_a_fleet_is_full(void **state) {
 
 /* ---- the judge ---- */
 
-static bool is_settling(const struct bal_result *result) {
-    return bal_is_settling(result->metric[BAL_DRIFT], result->metric[BAL_TRANSIENT], result->warmup,
+static bool is_settling(const struct bli_result *result) {
+    return bli_is_settling(result->metric[BLI_DRIFT], result->metric[BLI_TRANSIENT], result->warmup,
                            result->replications);
 }
 
@@ -98,20 +98,20 @@ struct tried {
     double bias, half_width; /* relative, on average */
 };
 
-static struct tried try(struct bal_case c, double constants, unsigned experiments) {
-    struct bal_case *cases = calloc(experiments, sizeof *cases);
-    struct bal_result *results = calloc(experiments, sizeof *results);
+static struct tried try(struct bli_case c, double constants, unsigned experiments) {
+    struct bli_case *cases = calloc(experiments, sizeof *cases);
+    struct bli_result *results = calloc(experiments, sizeof *results);
     assert_true(cases && results);
-    c.run.time = constants * bal_theory_relaxation(&c.model, &c.policy);
+    c.run.time = constants * bli_theory_relaxation(&c.model, &c.policy);
     for (unsigned i = 0; i < experiments; i++) {
         cases[i] = c;
         cases[i].run.seed = 1000 + i;
     }
     run(cases, experiments, results);
-    const double truth = bal_theory_predict(&c.model, &c.policy).response_mean;
+    const double truth = bli_theory_predict(&c.model, &c.policy).response_mean;
     struct tried tried = {0};
     for (unsigned i = 0; i < experiments; i++) {
-        const struct bal_estimate mean = results[i].metric[BAL_RESPONSE_MEAN];
+        const struct bli_estimate mean = results[i].metric[BLI_RESPONSE_MEAN];
         tried.settling += is_settling(&results[i]);
         tried.covering += fabs(mean.mean - truth) <= mean.half_width;
         tried.bias += (mean.mean / truth - 1) / experiments;
@@ -122,7 +122,7 @@ static struct tried try(struct bal_case c, double constants, unsigned experiment
     return tried;
 }
 
-static unsigned count_settling(struct bal_case c, double constants, unsigned experiments) {
+static unsigned count_settling(struct bli_case c, double constants, unsigned experiments) {
     return try(c, constants, experiments).settling;
 }
 
@@ -130,9 +130,9 @@ static unsigned count_settling(struct bal_case c, double constants, unsigned exp
  * normal, 1 in 300 as measured over 1200 cases: more than 4 of 150 have probability 2e-4. */
 static void settled_runs_are_rarely_doubted(void **state) {
     (void)state;
-    const struct bal_case c = case_of("random", "4", 0.8, "exp");
+    const struct bli_case c = case_of("random", "4", 0.8, "exp");
     assert_true(count_settling(c, 40, 150) <= 4);
-    const struct bal_case few = {.model = c.model, .policy = c.policy, .replications = 3, .run = c.run};
+    const struct bli_case few = {.model = c.model, .policy = c.policy, .replications = 3, .run = c.run};
     assert_true(count_settling(few, 40, 150) <= 4);
 }
 
@@ -174,18 +174,18 @@ static void default_runs_are_right_or_doubted(void **state) {
         double load;
     } rows[] = {{"1000", 0.5}, {"1000", 0.9}, {"1000", 0.99}, {"10000", 0.5}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bal_case cases[3];
-        struct bal_result results[3];
+        struct bli_case cases[3];
+        struct bli_result results[3];
         for (int k = 0; k < 3; k++) {
             cases[k] = case_of(policies[k], rows[i].servers, rows[i].load, "exp");
             cases[k].replications = 4;
         }
-        bal_choose_length(cases, 3, bal_default_run_length(&cases[0].model) / 4, 0);
+        bli_choose_length(cases, 3, bli_default_run_length(&cases[0].model) / 4, 0);
         run(cases, 3, results);
         for (int k = 0; k < 3; k++) {
-            const double n = bal_servers_count(&cases[k].model.servers);
-            const double known = bal_theory_predict(&cases[k].model, &cases[k].policy).response_mean;
-            const struct bal_estimate mean = results[k].metric[BAL_RESPONSE_MEAN];
+            const double n = bli_servers_count(&cases[k].model.servers);
+            const double known = bli_theory_predict(&cases[k].model, &cases[k].policy).response_mean;
+            const struct bli_estimate mean = results[k].metric[BLI_RESPONSE_MEAN];
             const double half = 1.5 * mean.half_width, above = excess_of(policies[k], n, rows[i].load);
             const bool right = mean.mean + half >= known && mean.mean - half <= known * (1 + above);
             if (!right && !results[k].doubts)
@@ -198,11 +198,11 @@ static void default_runs_are_right_or_doubted(void **state) {
 /* Where nothing is known runs grow until they are settled: pod-memory from a tenth of a service time on. */
 static void runs_grow_until_they_settle(void **state) {
     (void)state;
-    struct bal_case c = case_of("pod-memory", "1000", 0.8, "exp");
+    struct bli_case c = case_of("pod-memory", "1000", 0.8, "exp");
     c.replications = 5;
-    bal_choose_length(&c, 1, 0.5, 0);
+    bli_choose_length(&c, 1, 0.5, 0);
     assert_true(c.run.time == 0.5 && c.max_run_length > 1000);
-    struct bal_result result, reference;
+    struct bli_result result, reference;
     run(&c, 1, &result);
     assert_int_equal(result.doubts, 0);
     assert_true(result.time >= 16);
@@ -211,7 +211,7 @@ static void runs_grow_until_they_settle(void **state) {
     c.max_run_length = 0;
     run(&c, 1, &reference);
     /* Both are known to a percent; a difference of two intervals has probability 1e-4. */
-    const struct bal_estimate a = result.metric[BAL_RESPONSE_MEAN], b = reference.metric[BAL_RESPONSE_MEAN];
+    const struct bli_estimate a = result.metric[BLI_RESPONSE_MEAN], b = reference.metric[BLI_RESPONSE_MEAN];
     assert_true(fabs(a.mean - b.mean) <= a.half_width + b.half_width);
 }
 
@@ -219,16 +219,16 @@ static void runs_grow_until_they_settle(void **state) {
  * reached, and no more replications are spent on it than the interval needs. */
 static void precision_waits_until_runs_are_settled(void **state) {
     (void)state;
-    struct bal_case c = case_of("pod-memory", "1000", 0.8, "exp");
-    struct bal_result result;
+    struct bli_case c = case_of("pod-memory", "1000", 0.8, "exp");
+    struct bli_result result;
     c.precision = 0.05;
     c.run.time = 2;
     run(&c, 1, &result);
-    assert_true(result.metric[BAL_RESPONSE_MEAN].half_width <= 0.05 * result.metric[BAL_RESPONSE_MEAN].mean);
+    assert_true(result.metric[BLI_RESPONSE_MEAN].half_width <= 0.05 * result.metric[BLI_RESPONSE_MEAN].mean);
     assert_false(result.precise);
-    assert_int_equal(result.doubts, BAL_DOUBT_SETTLING | BAL_DOUBT_BOUND | BAL_DOUBT_PRECISION);
+    assert_int_equal(result.doubts, BLI_DOUBT_SETTLING | BLI_DOUBT_BOUND | BLI_DOUBT_PRECISION);
     assert_true(result.replications < 20);
-    bal_choose_length(&c, 1, 2, 0);
+    bli_choose_length(&c, 1, 2, 0);
     run(&c, 1, &result);
     assert_true(result.precise && result.doubts == 0 && result.time > 2);
 }
@@ -236,11 +236,11 @@ static void precision_waits_until_runs_are_settled(void **state) {
 /* ---- near load 1 ---- */
 
 /* The results of a case for so many seeds; the caller frees them. */
-static struct bal_result *with_seeds(struct bal_case c, double jobs, unsigned seeds) {
-    struct bal_case *cases = calloc(seeds, sizeof *cases);
-    struct bal_result *results = calloc(seeds, sizeof *results);
+static struct bli_result *with_seeds(struct bli_case c, double jobs, unsigned seeds) {
+    struct bli_case *cases = calloc(seeds, sizeof *cases);
+    struct bli_result *results = calloc(seeds, sizeof *results);
     assert_true(cases && results);
-    c.run.time = jobs / bal_model_arrival_rate(&c.model);
+    c.run.time = jobs / bli_model_arrival_rate(&c.model);
     for (unsigned i = 0; i < seeds; i++) {
         cases[i] = c;
         cases[i].run.seed = 1 + i;
@@ -264,11 +264,11 @@ static void short_runs_near_load_1_are_not_called_unstable(void **state) {
                 {"jiq", "200", 0.9999, 50e3},      {"jsq", "200", 0.9999, 50e3}};
     enum { SEEDS = 20 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bal_result *results =
+        struct bli_result *results =
             with_seeds(case_of(rows[i].policy, rows[i].servers, rows[i].load, "exp"), rows[i].jobs, SEEDS);
         unsigned unstable = 0;
         for (unsigned s = 0; s < SEEDS; s++)
-            unstable += results[s].verdict == BAL_UNSTABLE;
+            unstable += results[s].verdict == BLI_UNSTABLE;
         if (unstable > 0)
             fail_msg("%s on %s servers: %u of %u called unstable", rows[i].policy, rows[i].servers, unstable,
                      SEEDS);
@@ -280,9 +280,9 @@ static void short_runs_near_load_1_are_not_called_unstable(void **state) {
 static void what_is_unstable_is_called_so(void **state) {
     (void)state;
     enum { SEEDS = 5 };
-    struct bal_result *results = with_seeds(case_of("random", "20x1,20x9", 0.95, "exp"), 400e3, SEEDS);
+    struct bli_result *results = with_seeds(case_of("random", "20x1,20x9", 0.95, "exp"), 400e3, SEEDS);
     for (unsigned s = 0; s < SEEDS; s++)
-        assert_int_equal(results[s].verdict, BAL_UNSTABLE);
+        assert_int_equal(results[s].verdict, BLI_UNSTABLE);
     free(results);
 }
 
@@ -297,12 +297,12 @@ static void where_nothing_is_known_the_slowest_is_assumed(void **state) {
                 {"jsq", "10", 20e3}, {"jiq", "10", 20e3},       {"jsq", "100", 20e3}};
     enum { SEEDS = 20 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct bal_case c = case_of(rows[i].policy, rows[i].servers, 0.99, "exp");
-        struct bal_result *results = with_seeds(c, rows[i].jobs, SEEDS);
+        const struct bli_case c = case_of(rows[i].policy, rows[i].servers, 0.99, "exp");
+        struct bli_result *results = with_seeds(c, rows[i].jobs, SEEDS);
         for (unsigned s = 0; s < SEEDS; s++) {
-            const struct bal_estimate mean = results[s].metric[BAL_RESPONSE_MEAN];
-            const bool below = mean.mean + mean.half_width < bal_theory_lower_bound(&c.model);
-            if (!(results[s].doubts & BAL_DOUBT_SETTLING) || below != !!(results[s].doubts & BAL_DOUBT_BOUND))
+            const struct bli_estimate mean = results[s].metric[BLI_RESPONSE_MEAN];
+            const bool below = mean.mean + mean.half_width < bli_theory_lower_bound(&c.model);
+            if (!(results[s].doubts & BLI_DOUBT_SETTLING) || below != !!(results[s].doubts & BLI_DOUBT_BOUND))
                 fail_msg("%s on %s servers, seed %u: %g +- %g has doubts %x", rows[i].policy, rows[i].servers,
                          s + 1, mean.mean, mean.half_width, results[s].doubts);
         }
@@ -323,9 +323,9 @@ static void short_queues_are_not_doubted(void **state) {
                 {"rcpb", "100", 0.8, 500e3},
                 {"lsq", "100", 0.9, 500e3}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bal_result *result =
+        struct bli_result *result =
             with_seeds(case_of(rows[i].policy, rows[i].servers, rows[i].load, "exp"), rows[i].jobs, 1);
-        if (result->doubts || result->verdict != BAL_STABLE)
+        if (result->doubts || result->verdict != BLI_STABLE)
             fail_msg("%s on %s servers: doubts %x", rows[i].policy, rows[i].servers, result->doubts);
         free(result);
     }
@@ -351,16 +351,16 @@ static void servers_that_still_switch_are_seen(void **state) {
         {"1000", "busy=0.3,off=0.7", "exp(1)", 0.3, 8000, false},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        struct bal_case c = case_of("tabs", rows[i].servers, rows[i].load, "exp");
+        struct bli_case c = case_of("tabs", rows[i].servers, rows[i].load, "exp");
         struct bal_error err;
-        if (bal_start_parse(rows[i].start, &c.model.start, &err) ||
-            bal_dist_parse(rows[i].setup, &c.model.setup, &err) ||
-            bal_dist_parse("exp(100)", &c.model.standby, &err))
+        if (bli_start_parse(rows[i].start, &c.model.start, &err) ||
+            bli_dist_parse(rows[i].setup, &c.model.setup, &err) ||
+            bli_dist_parse("exp(100)", &c.model.standby, &err))
             fail_msg("%s", err.text);
         c.run.warmup = 0.2;
         c.replications = 5;
-        struct bal_result *result = with_seeds(c, rows[i].until * bal_model_arrival_rate(&c.model), 1);
-        if (!!(result->doubts & BAL_DOUBT_SETTLING) != rows[i].doubted)
+        struct bli_result *result = with_seeds(c, rows[i].until * bli_model_arrival_rate(&c.model), 1);
+        if (!!(result->doubts & BLI_DOUBT_SETTLING) != rows[i].doubted)
             fail_msg("%s servers at load %g, set-ups of %s, until %g: doubts %x", rows[i].servers,
                      rows[i].load, rows[i].setup, rows[i].until, result->doubts);
         free(result);
@@ -375,14 +375,14 @@ static void advice_does(void **state) {
         double load, jobs;
     } rows[] = {{"random", "1", 0.97, 2e3}, {"random", "20", 0.95, 5e3}, {"jsq", "4", 0.97, 2e3}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bal_case c = case_of(rows[i].policy, rows[i].servers, rows[i].load, "exp");
-        struct bal_result *first = with_seeds(c, rows[i].jobs, 1);
-        assert_true(first->doubts & BAL_DOUBT_SETTLING);
+        struct bli_case c = case_of(rows[i].policy, rows[i].servers, rows[i].load, "exp");
+        struct bli_result *first = with_seeds(c, rows[i].jobs, 1);
+        assert_true(first->doubts & BLI_DOUBT_SETTLING);
         c.run.time = first->time;
-        const struct bal_advice advice = bal_advise_length(&c, first);
+        const struct bli_advice advice = bli_advise_length(&c, first);
         c.run.warmup = advice.warmup;
         assert_true(advice.known);
-        struct bal_result *then = with_seeds(c, advice.time * bal_model_arrival_rate(&c.model), 1);
+        struct bli_result *then = with_seeds(c, advice.time * bli_model_arrival_rate(&c.model), 1);
         if (then->doubts)
             fail_msg("%s on %s servers: a run of %g is doubted (%x)", rows[i].policy, rows[i].servers,
                      advice.time, then->doubts);

@@ -19,20 +19,20 @@
 struct experiment {
     const char *policy, *servers, *size;
     double load;
-    enum bal_engine engine;
+    enum bli_engine engine;
     double jobs; /* per run */
     unsigned runs;
 };
 
 static struct replications run_experiment(const struct experiment *e, uint64_t seed) {
-    struct bal_model model = {.load = e->load};
+    struct bli_model model = {.load = e->load};
     struct bal_policy_spec spec;
     struct bal_error err;
-    if (bal_policy_parse(e->policy, &spec, &err) || bal_servers_parse(e->servers, &model.servers, &err) ||
-        bal_dist_parse(e->size, &model.size, &err))
+    if (bal_policy_parse(e->policy, &spec, &err) || bli_servers_parse(e->servers, &model.servers, &err) ||
+        bli_dist_parse(e->size, &model.size, &err))
         fail_msg("%s", err.text);
-    const struct bal_run run = {
-        .seed = seed, .time = e->jobs / bal_model_arrival_rate(&model), .warmup = 0.1, .engine = e->engine};
+    const struct bli_run run = {
+        .seed = seed, .time = e->jobs / bli_model_arrival_rate(&model), .warmup = 0.1, .engine = e->engine};
     return replicate(&model, &spec, &run, e->runs);
 }
 
@@ -40,8 +40,8 @@ static struct replications run_experiment(const struct experiment *e, uint64_t s
  * fraction of busy servers, whose mean is the load exactly, whatever the policy. Runs in which by chance more
  * work arrived or less was done have both more busy servers and longer times; the regression of the one on
  * the other takes most of that noise away. */
-static struct bal_estimate controlled(const struct replications *r, int quantity, double load) {
-    const int busy = BAL_METRIC_COUNT; /* the first of the tail */
+static struct bli_estimate controlled(const struct replications *r, int quantity, double load) {
+    const int busy = BLI_METRIC_COUNT; /* the first of the tail */
     double mean, mean_busy, unused;
     describe(r, quantity, &mean, &unused);
     describe(r, busy, &mean_busy, &unused);
@@ -58,14 +58,14 @@ static struct bal_estimate controlled(const struct replications *r, int quantity
         rest += e * e;
     }
     const double shift = mean_busy - load;
-    return (struct bal_estimate){mean - slope * shift,
+    return (struct bli_estimate){mean - slope * shift,
                                  sqrt(rest / (r->count - 2) * (1. / r->count + shift * shift / of_busy))};
 }
 
 /* half is here the standard error. */
 static void assert_known(const struct experiment *e, const struct replications *r, int quantity, double known,
                          double tolerance) {
-    const struct bal_estimate estimate = controlled(r, quantity, e->load);
+    const struct bli_estimate estimate = controlled(r, quantity, e->load);
     const char *const what = quantity_name(quantity);
     if (getenv("SHOW_ERRORS"))
         print_message(
@@ -84,22 +84,22 @@ static void assert_known(const struct experiment *e, const struct replications *
  * simulations; the limit for many servers is 2.6141, of which 1000 servers come within 0.5 %. */
 static void pod_of_two(void **state) {
     (void)state;
-    const struct experiment with = {"pod:d=2", "100", "exp", 0.9, BAL_ENGINE_MARKOV, 400000, 60};
+    const struct experiment with = {"pod:d=2", "100", "exp", 0.9, BLI_ENGINE_MARKOV, 400000, 60};
     struct replications r = run_experiment(&with, 601);
-    assert_known(&with, &r, BAL_RESPONSE_MEAN, 2.658, 0.005);
+    assert_known(&with, &r, BLI_RESPONSE_MEAN, 2.658, 0.005);
     replications_free(&r);
     const struct experiment without = {"pod:d=2,replace=0", "100",  "exp", 0.9,
-                                       BAL_ENGINE_MARKOV,   400000, 140};
+                                       BLI_ENGINE_MARKOV,   400000, 140};
     r = run_experiment(&without, 602);
-    assert_known(&without, &r, BAL_RESPONSE_MEAN, 2.645, 0.003);
+    assert_known(&without, &r, BLI_RESPONSE_MEAN, 2.645, 0.003);
     replications_free(&r);
-    const struct experiment many = {"pod:d=2", "1000", "exp", 0.9, BAL_ENGINE_MARKOV, 500000, 30};
+    const struct experiment many = {"pod:d=2", "1000", "exp", 0.9, BLI_ENGINE_MARKOV, 500000, 30};
     r = run_experiment(&many, 603);
-    assert_known(&many, &r, BAL_RESPONSE_MEAN, 2.6141, 0.005 * 2.6141);
+    assert_known(&many, &r, BLI_RESPONSE_MEAN, 2.6141, 0.005 * 2.6141);
     /* lambda^(2^i - 1) of the servers have at least i jobs */
     for (int i = 2; i <= 3; i++) {
         const double limit = pow(0.9, pow(2, i) - 1);
-        assert_known(&many, &r, BAL_METRIC_COUNT + i - 1, limit, 0.01 * limit);
+        assert_known(&many, &r, BLI_METRIC_COUNT + i - 1, limit, 0.01 * limit);
     }
     replications_free(&r);
 }
@@ -107,19 +107,19 @@ static void pod_of_two(void **state) {
 /* The same by events. */
 static void pod_of_two_by_events(void **state) {
     (void)state;
-    const struct experiment e = {"pod:d=2", "100", "exp", 0.9, BAL_ENGINE_EVENT, 400000, 40};
+    const struct experiment e = {"pod:d=2", "100", "exp", 0.9, BLI_ENGINE_EVENT, 400000, 40};
     struct replications r = run_experiment(&e, 604);
-    assert_known(&e, &r, BAL_RESPONSE_MEAN, 2.658, 0.005);
+    assert_known(&e, &r, BLI_RESPONSE_MEAN, 2.658, 0.005);
     replications_free(&r);
 }
 
 /* M/M/1 at load 0.9: 10. */
 static void one_server_at_high_load(void **state) {
     (void)state;
-    const struct experiment e = {"random", "1", "exp", 0.9, BAL_ENGINE_MARKOV, 1000000, 50};
+    const struct experiment e = {"random", "1", "exp", 0.9, BLI_ENGINE_MARKOV, 1000000, 50};
     struct replications r = run_experiment(&e, 605);
-    assert_known(&e, &r, BAL_RESPONSE_MEAN, 10, 0.1);
-    assert_known(&e, &r, BAL_QUEUE_TOTAL, 9, 0.09);
+    assert_known(&e, &r, BLI_RESPONSE_MEAN, 10, 0.1);
+    assert_known(&e, &r, BLI_QUEUE_TOTAL, 9, 0.09);
     replications_free(&r);
 }
 
@@ -129,8 +129,8 @@ static void one_server_at_high_load(void **state) {
 static void laws_of_one_server(void **state) {
     (void)state;
     static const struct experiment experiments[] = {
-        {"random", "1", "exp", 0.4, BAL_ENGINE_MARKOV, 1000000, 45},
-        {"random", "1x4", "exp(4)", 0.4, BAL_ENGINE_EVENT, 1000000, 15},
+        {"random", "1", "exp", 0.4, BLI_ENGINE_MARKOV, 1000000, 45},
+        {"random", "1x4", "exp(4)", 0.4, BLI_ENGINE_EVENT, 1000000, 15},
     };
     static const double levels[] = {0.5, 0.9, 0.99, 0.999};
     for (int i = 0; i < 2; i++) {
@@ -138,16 +138,16 @@ static void laws_of_one_server(void **state) {
         struct replications r = run_experiment(e, 606);
         for (int q = 0; q < (i == 0 ? 4 : 3); q++) { /* the last one takes more jobs than the second has */
             const double response = -log(1 - levels[q]) / 0.6, waiting = -log((1 - levels[q]) / 0.4) / 0.6;
-            assert_known(e, &r, BAL_RESPONSE_P50 + q, response, 0.01 * response);
+            assert_known(e, &r, BLI_RESPONSE_P50 + q, response, 0.01 * response);
             if (q > 0)
-                assert_known(e, &r, BAL_WAITING_P50 + q, waiting, 0.01 * waiting);
+                assert_known(e, &r, BLI_WAITING_P50 + q, waiting, 0.01 * waiting);
         }
-        assert_true(r.value[0][BAL_WAITING_P50] == 0); /* most do not wait */
-        assert_known(e, &r, BAL_RESPONSE_MEAN, 1 / 0.6, 0.01 / 0.6);
-        assert_known(e, &r, BAL_WAITING_MEAN, 0.4 / 0.6, 0.01 * 0.4 / 0.6);
-        assert_known(e, &r, BAL_WAITING_PROBABILITY, 0.4, 0.002);
+        assert_true(r.value[0][BLI_WAITING_P50] == 0); /* most do not wait */
+        assert_known(e, &r, BLI_RESPONSE_MEAN, 1 / 0.6, 0.01 / 0.6);
+        assert_known(e, &r, BLI_WAITING_MEAN, 0.4 / 0.6, 0.01 * 0.4 / 0.6);
+        assert_known(e, &r, BLI_WAITING_PROBABILITY, 0.4, 0.002);
         for (int level = 2; level <= 4; level++)
-            assert_known(e, &r, BAL_METRIC_COUNT + level - 1, pow(0.4, level), 0.01 * pow(0.4, level));
+            assert_known(e, &r, BLI_METRIC_COUNT + level - 1, pow(0.4, level), 0.01 * pow(0.4, level));
         replications_free(&r);
     }
 }
@@ -175,26 +175,26 @@ static void one_server_any_sizes(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct experiment e = {"random",        "1",    cases[i].size, 0.6,
-                                     BAL_ENGINE_AUTO, 500000, cases[i].runs};
+                                     BLI_ENGINE_AUTO, 500000, cases[i].runs};
         struct replications r = run_experiment(&e, 607);
         const double waiting = cases[i].mean * 0.6 * (1 + cases[i].c2) / 2 / 0.4;
-        assert_known(&e, &r, BAL_WAITING_MEAN, waiting, 0.01 * waiting);
-        assert_known(&e, &r, BAL_WAITING_PROBABILITY, 0.6, 0.006);
+        assert_known(&e, &r, BLI_WAITING_MEAN, waiting, 0.01 * waiting);
+        assert_known(&e, &r, BLI_WAITING_PROBABILITY, 0.6, 0.006);
         replications_free(&r);
     }
 }
 
 /* ---- what is called exact ---- */
 
-/* Whatever bal_theory_predict calls exact must be what simulation finds, to within its error; each of the
+/* Whatever bli_theory_predict calls exact must be what simulation finds, to within its error; each of the
  * comparisons fails by chance with probability 1e-6. Percentiles of a simulation are within 1/128. */
 static bool is_exact(const struct experiment *e, const struct replications *r, int quantity, double exact,
                      double slack) {
     if (!isfinite(exact))
         return true;
-    const struct bal_estimate estimate = controlled(r, quantity, e->load);
+    const struct bli_estimate estimate = controlled(r, quantity, e->load);
     const double allowed =
-        bal_student_quantile(1 - 5e-7, r->count - 2) * estimate.half_width + slack * exact + 1e-9 * exact;
+        bli_student_quantile(1 - 5e-7, r->count - 2) * estimate.half_width + slack * exact + 1e-9 * exact;
     if (fabs(estimate.mean - exact) <= allowed)
         return true;
     print_error("%s on %s, %s: %s is %g (error %g), but %g is called exact\n", e->policy, e->servers, e->size,
@@ -204,24 +204,24 @@ static bool is_exact(const struct experiment *e, const struct replications *r, i
 
 static unsigned check_exact(const char *policy, const char *servers, const char *size, double load,
                             bool *good) {
-    struct bal_model model = {.load = load};
+    struct bli_model model = {.load = load};
     struct bal_policy_spec spec;
     struct bal_error err;
-    if (bal_policy_parse(policy, &spec, &err) || bal_servers_parse(servers, &model.servers, &err) ||
-        bal_dist_parse(size, &model.size, &err))
+    if (bal_policy_parse(policy, &spec, &err) || bli_servers_parse(servers, &model.servers, &err) ||
+        bli_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
-    const struct bal_prediction known = bal_theory_predict(&model, &spec);
-    if (known.kind != BAL_THEORY_EXACT)
+    const struct bli_prediction known = bli_theory_predict(&model, &spec);
+    if (known.kind != BLI_THEORY_EXACT)
         return 0;
-    const struct experiment e = {policy, servers, size, load, BAL_ENGINE_AUTO, 50000, 30};
+    const struct experiment e = {policy, servers, size, load, BLI_ENGINE_AUTO, 50000, 30};
     struct replications r = run_experiment(&e, 608);
-    *good &= is_exact(&e, &r, BAL_RESPONSE_MEAN, known.response_mean, 0);
-    *good &= is_exact(&e, &r, BAL_WAITING_MEAN, known.waiting_mean, 0);
-    *good &= is_exact(&e, &r, BAL_WAITING_PROBABILITY, known.waiting_probability, 0);
+    *good &= is_exact(&e, &r, BLI_RESPONSE_MEAN, known.response_mean, 0);
+    *good &= is_exact(&e, &r, BLI_WAITING_MEAN, known.waiting_mean, 0);
+    *good &= is_exact(&e, &r, BLI_WAITING_PROBABILITY, known.waiting_probability, 0);
     for (int q = 0; q < 3; q++) /* too few jobs for the last one */
-        *good &= is_exact(&e, &r, BAL_RESPONSE_P50 + q, known.response_quantile[q], 1. / 128);
+        *good &= is_exact(&e, &r, BLI_RESPONSE_P50 + q, known.response_quantile[q], 1. / 128);
     for (unsigned level = 2; level < known.levels && level <= AGREE_TAIL; level++)
-        *good &= is_exact(&e, &r, BAL_METRIC_COUNT + (int)level - 1, known.tail[level], 0);
+        *good &= is_exact(&e, &r, BLI_METRIC_COUNT + (int)level - 1, known.tail[level], 0);
     replications_free(&r);
     return 1;
 }

@@ -18,38 +18,38 @@
 
 enum { RUNS = 20 };
 
-static struct bal_model model_with(const char *servers, const char *size, double load, uint32_t slots,
+static struct bli_model model_with(const char *servers, const char *size, double load, uint32_t slots,
                                    const char *speeds) {
-    struct bal_model model = model_of(servers, size, load);
+    struct bli_model model = model_of(servers, size, load);
     model.slots = slots;
     struct bal_error err;
-    if (bal_speeds_parse(speeds, &model.speeds, &err))
+    if (bli_speeds_parse(speeds, &model.speeds, &err))
         fail_msg("%s", err.text);
     return model;
 }
 
-static struct replications run(const struct bal_model *model, const char *policy, double jobs) {
+static struct replications run(const struct bli_model *model, const char *policy, double jobs) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_run how = {.seed = 2371, .time = jobs / bal_model_arrival_rate(model), .warmup = 0.1};
+    const struct bli_run how = {.seed = 2371, .time = jobs / bli_model_arrival_rate(model), .warmup = 0.1};
     return replicate(model, &spec, &how, RUNS);
 }
 
 /* The stationary law of a birth-death process by its definition, up to a state that is never reached. */
 enum { STATES = 4000 };
 
-static void solve_birth_death(const struct bal_model *model, double *p) {
-    const uint32_t slots = model->slots == BAL_SLOTS_ALL ? UINT32_MAX : model->slots;
-    const double rate = bal_model_arrival_rate(model), speed = model->servers.group[0].speed;
+static void solve_birth_death(const struct bli_model *model, double *p) {
+    const uint32_t slots = model->slots == BLI_SLOTS_ALL ? UINT32_MAX : model->slots;
+    const double rate = bli_model_arrival_rate(model), speed = model->servers.group[0].speed;
     double sum = 1;
     p[0] = 1;
     for (uint32_t k = 1; k < STATES; k++)
         sum += p[k] = p[k - 1] * rate * model->size.mean / speed /
-                      bal_speeds_rate(&model->speeds, k < slots ? k : slots);
+                      bli_speeds_rate(&model->speeds, k < slots ? k : slots);
     for (uint32_t k = 0; k < STATES; k++)
         p[k] /= sum;
 }
 
-static void compare_with_birth_death(const struct bal_model *model, double jobs, const char *what) {
+static void compare_with_birth_death(const struct bli_model *model, double jobs, const char *what) {
     static double p[STATES];
     solve_birth_death(model, p);
     double mean = 0, waiting = 0, tail[4] = {0};
@@ -59,17 +59,17 @@ static void compare_with_birth_death(const struct bal_model *model, double jobs,
         for (uint32_t i = 1; i <= 3; i++)
             tail[i] += k >= i ? p[k] : 0;
     }
-    const double rate = bal_model_arrival_rate(model);
+    const double rate = bli_model_arrival_rate(model);
     struct replications r = run(model, "random", jobs);
-    assert_mean(&r, BAL_RESPONSE_MEAN, mean / rate, 0, what);
+    assert_mean(&r, BLI_RESPONSE_MEAN, mean / rate, 0, what);
     for (int level = 1; level <= 3; level++)
-        assert_mean(&r, BAL_METRIC_COUNT + level - 1, tail[level], 0, what);
+        assert_mean(&r, BLI_METRIC_COUNT + level - 1, tail[level], 0, what);
     if (waiting > 0.25 * mean) /* where few jobs wait, these runs cannot tell */
-        assert_mean(&r, BAL_WAITING_MEAN, waiting / rate, 0, what);
+        assert_mean(&r, BLI_WAITING_MEAN, waiting / rate, 0, what);
     replications_free(&r);
     const struct bal_policy_spec random = policy_of("random");
-    const struct bal_prediction known = bal_theory_predict(model, &random);
-    assert_int_equal(known.kind, BAL_THEORY_EXACT);
+    const struct bli_prediction known = bli_theory_predict(model, &random);
+    assert_int_equal(known.kind, BLI_THEORY_EXACT);
     assert_close(known.response_mean, mean / rate, 1e-9);
     assert_true(fabs(known.waiting_mean - waiting / rate) < 1e-9);
     for (int level = 0; level <= 3; level++)
@@ -86,11 +86,11 @@ static void one_server_is_a_birth_death_process(void **state) {
     } cases[] = {{"batch(8,0.15)", 8, 0.8},
                  {"batch(8,0.15)", 3, 0.7},
                  {"cores(2)", 8, 0.8},
-                 {"cores(2.5)", BAL_SLOTS_ALL, 0.8},
+                 {"cores(2.5)", BLI_SLOTS_ALL, 0.8},
                  {"table(1:1 2:1.8 8:4.5)", 6, 0.8},
-                 {"table(2:3 4:2)", BAL_SLOTS_ALL, 0.5}};
+                 {"table(2:3 4:2)", BLI_SLOTS_ALL, 0.5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct bal_model model =
+        const struct bli_model model =
             model_with("1x2", "exp", cases[i].load, cases[i].slots, cases[i].speeds);
         compare_with_birth_death(&model, 150000, cases[i].speeds);
     }
@@ -101,7 +101,7 @@ static void sharing_by_any_speeds_is_insensitive(void **state) {
     (void)state;
     static const char *const laws[] = {"det", "erlang(4)", "hyper(4)", "lognormal(2)"};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        const struct bal_model model = model_with("1", laws[i], 0.7, BAL_SLOTS_ALL, "table(1:1 2:1.8 8:4.5)");
+        const struct bli_model model = model_with("1", laws[i], 0.7, BLI_SLOTS_ALL, "table(1:1 2:1.8 8:4.5)");
         compare_with_birth_death(&model, 150000, laws[i]);
     }
 }
@@ -110,20 +110,20 @@ static void sharing_by_any_speeds_is_insensitive(void **state) {
 static void slots_are_sensitive(void **state) {
     (void)state;
     const struct bal_policy_spec random = policy_of("random");
-    const struct bal_model model = model_with("1", "det", 0.7, 4, "cores(2)");
-    assert_int_equal(bal_theory_predict(&model, &random).kind, BAL_THEORY_UNKNOWN);
-    assert_true(isnan(bal_theory_lower_bound(&model)));
+    const struct bli_model model = model_with("1", "det", 0.7, 4, "cores(2)");
+    assert_int_equal(bli_theory_predict(&model, &random).kind, BLI_THEORY_UNKNOWN);
+    assert_true(isnan(bli_theory_lower_bound(&model)));
 }
 
-static void assert_same(const struct bal_model *a, const struct bal_model *b, const char *policy) {
+static void assert_same(const struct bli_model *a, const struct bli_model *b, const char *policy) {
     const struct bal_policy_spec spec = policy_of(policy);
-    struct bal_trial one, other;
-    const struct bal_run how = {.seed = 9, .time = 20000 / bal_model_arrival_rate(a), .warmup = 0.1};
+    struct bli_trial one, other;
+    const struct bli_run how = {.seed = 9, .time = 20000 / bli_model_arrival_rate(a), .warmup = 0.1};
     struct bal_error err;
-    if (bal_simulate(a, &spec, &how, &one, &err) || bal_simulate(b, &spec, &how, &other, &err))
+    if (bli_simulate(a, &spec, &how, &one, &err) || bli_simulate(b, &spec, &how, &other, &err))
         fail_msg("%s", err.text);
-    for (int metric = 0; metric < BAL_METRIC_COUNT; metric++)
-        if (metric != BAL_POWER_WASTE && !isnan(one.metric[metric])) /* it is relative to what is in service
+    for (int metric = 0; metric < BLI_METRIC_COUNT; metric++)
+        if (metric != BLI_POWER_WASTE && !isnan(one.metric[metric])) /* it is relative to what is in service
                                                                       */
             assert_close(one.metric[metric], other.metric[metric], 1e-9);
 }
@@ -133,13 +133,13 @@ static void slots_and_sharing_are_special_cases(void **state) {
     (void)state;
     static const char *const policies[] = {"random", "jsq", "jiq", "pod:d=2", "least-conn", "round-robin"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
-        struct bal_model slots = model_of("5x1,5x3", "lognormal(2)", 0.8);
+        struct bli_model slots = model_of("5x1,5x3", "lognormal(2)", 0.8);
         slots.slots = 4;
-        const struct bal_model cores = model_with("5x1,5x3", "lognormal(2)", 0.8, 4, "cores(4)");
+        const struct bli_model cores = model_with("5x1,5x3", "lognormal(2)", 0.8, 4, "cores(4)");
         assert_same(&slots, &cores, policies[i]);
-        struct bal_model shared = model_of("5x1,5x3", "lognormal(2)", 0.8);
-        shared.discipline = BAL_DISCIPLINE_SHARING;
-        const struct bal_model core = model_with("5x1,5x3", "lognormal(2)", 0.8, BAL_SLOTS_ALL, "cores(1)");
+        struct bli_model shared = model_of("5x1,5x3", "lognormal(2)", 0.8);
+        shared.discipline = BLI_DISCIPLINE_SHARING;
+        const struct bli_model core = model_with("5x1,5x3", "lognormal(2)", 0.8, BLI_SLOTS_ALL, "cores(1)");
         assert_same(&shared, &core, policies[i]);
     }
 }
@@ -147,12 +147,12 @@ static void slots_and_sharing_are_special_cases(void **state) {
 /* Two servers and the shortest queue: the stationary law of the chain of both queues, by iteration. */
 enum { LONGEST = 60 };
 
-static double solve_jsq_of_two(const struct bal_model *model) {
+static double solve_jsq_of_two(const struct bli_model *model) {
     static double p[LONGEST + 1][LONGEST + 1];
-    const double lambda = bal_model_arrival_rate(model);
+    const double lambda = bli_model_arrival_rate(model);
     double mu[LONGEST + 2];
     for (uint32_t k = 0; k <= LONGEST; k++)
-        mu[k] = k ? bal_speeds_rate(&model->speeds, k < model->slots ? k : model->slots) : 0;
+        mu[k] = k ? bli_speeds_rate(&model->speeds, k < model->slots ? k : model->slots) : 0;
     for (int a = 0; a <= LONGEST; a++)
         for (int b = 0; b <= LONGEST; b++)
             p[a][b] = pow(0.5, a + b);
@@ -186,33 +186,33 @@ static double solve_jsq_of_two(const struct bal_model *model) {
 
 static void the_shorter_of_two_is_its_chain(void **state) {
     (void)state;
-    const struct bal_model batch = model_with("2", "exp", 0.8, 8, "batch(8,0.15)");
-    const struct bal_model cores = model_with("2", "exp", 0.8, 6, "cores(2)");
+    const struct bli_model batch = model_with("2", "exp", 0.8, 8, "batch(8,0.15)");
+    const struct bli_model cores = model_with("2", "exp", 0.8, 6, "cores(2)");
     struct replications r = run(&batch, "jsq", 100000);
-    assert_mean(&r, BAL_RESPONSE_MEAN, solve_jsq_of_two(&batch), 0, "batch");
+    assert_mean(&r, BLI_RESPONSE_MEAN, solve_jsq_of_two(&batch), 0, "batch");
     replications_free(&r);
     r = run(&cores, "jsq", 100000);
-    assert_mean(&r, BAL_RESPONSE_MEAN, solve_jsq_of_two(&cores), 0, "cores");
+    assert_mean(&r, BLI_RESPONSE_MEAN, solve_jsq_of_two(&cores), 0, "cores");
     replications_free(&r);
 }
 
-static void assert_refused(const struct bal_model *model, const char *policy, const char *why) {
+static void assert_refused(const struct bli_model *model, const char *policy, const char *why) {
     const struct bal_policy_spec spec = policy_of(policy);
-    enum bal_engine engine;
+    enum bli_engine engine;
     struct bal_error err = {0};
-    if (!bal_simulate_check(model, &spec, BAL_ENGINE_AUTO, &engine, &err) || !strstr(err.text, why))
+    if (!bli_simulate_check(model, &spec, BLI_ENGINE_AUTO, &engine, &err) || !strstr(err.text, why))
         fail_msg("%s: '%s', which does not say '%s'", policy, err.text, why);
 }
 
 /* What cannot be had is refused in one line. */
 static void what_cannot_be_is_refused(void **state) {
     (void)state;
-    struct bal_model model = model_with("4", "exp", 0.6, 1, "cores(2)");
+    struct bli_model model = model_with("4", "exp", 0.6, 1, "cores(2)");
     assert_refused(&model, "random", "say with slots how many");
     model = model_of("4", "exp", 0.6);
-    model.slots = BAL_SLOTS_ALL;
+    model.slots = BLI_SLOTS_ALL;
     assert_refused(&model, "random", "needs speeds");
-    const struct bal_model good = model_with("4", "exp", 0.6, 8, "cores(2)");
+    const struct bli_model good = model_with("4", "exp", 0.6, 8, "cores(2)");
     assert_refused(&good, "least-work", "a policy that knows the work");
     assert_refused(&good, "jiq:else=hold", "cannot be had with servers whose speed");
     assert_refused(&good, "central", "one common queue cannot be had with servers whose speed");
@@ -220,17 +220,17 @@ static void what_cannot_be_is_refused(void **state) {
     model.steal.kind = BAL_STEAL_HALF;
     assert_refused(&model, "random", "that steal");
     model = good;
-    model.discipline = BAL_DISCIPLINE_SHARING;
+    model.discipline = BLI_DISCIPLINE_SHARING;
     assert_refused(&model, "random", "a discipline but fifo");
     model = good;
     model.classes = true;
     assert_refused(&model, "random", "classes of jobs");
     model = good;
-    bal_dist_parse("exp", &model.patience, NULL);
+    bli_dist_parse("exp", &model.patience, NULL);
     assert_refused(&model, "random", "patience");
     model = good;
-    model.clock = BAL_CLOCK_SLOTTED;
-    bal_batch_parse("poisson", &model.batch, NULL);
+    model.clock = BLI_CLOCK_SLOTTED;
+    bli_batch_parse("poisson", &model.batch, NULL);
     assert_refused(&model, "random", "need continuous time");
 }
 

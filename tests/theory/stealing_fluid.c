@@ -19,18 +19,18 @@
 
 enum { LEVELS = 200 };
 
-static struct bal_stealing stealing_of(double lambda, unsigned d, const char *steal) {
-    struct bal_stealing stealing = {.lambda = lambda, .d = d};
+static struct bli_stealing stealing_of(double lambda, unsigned d, const char *steal) {
+    struct bli_stealing stealing = {.lambda = lambda, .d = d};
     struct bal_error err;
     if (bal_steal_parse(steal, &stealing.steal, &err))
         fail_msg("%s", err.text);
     return stealing;
 }
 
-static double equilibrium_of(const struct bal_stealing *stealing, double s[LEVELS]) {
+static double equilibrium_of(const struct bli_stealing *stealing, double s[LEVELS]) {
     double jobs;
     struct bal_error err;
-    if (bal_stealing_equilibrium(stealing, s, LEVELS, &jobs, &err))
+    if (bli_stealing_equilibrium(stealing, s, LEVELS, &jobs, &err))
         fail_msg("%s", err.text);
     return jobs;
 }
@@ -54,7 +54,7 @@ static void closed_form(void **state) {
     static const double lambdas[] = {0.05, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999};
     for (size_t i = 0; i < LENGTH(lambdas); i++) {
         const double lambda = lambdas[i];
-        const struct bal_stealing stealing = stealing_of(lambda, 1, "one");
+        const struct bli_stealing stealing = stealing_of(lambda, 1, "one");
         double s[LEVELS];
         const double jobs = equilibrium_of(&stealing, s);
         const double second = 0.5 * (1 + lambda - sqrt(1 + 2 * lambda - 3 * lambda * lambda));
@@ -65,7 +65,7 @@ static void closed_form(void **state) {
         assert_near("jobs", lambda, jobs, lambda / (1 - rho), 1e-10 * jobs);
         /* the first equation knows f only by who is robbed at all, so that s_2 is the same for all that take
          * from two jobs on */
-        const struct bal_stealing half = stealing_of(lambda, 1, "half");
+        const struct bli_stealing half = stealing_of(lambda, 1, "half");
         assert_true(equilibrium_of(&half, s) <= jobs);
         assert_near("s_2 of half", lambda, s[1], second, 1e-11);
     }
@@ -75,10 +75,10 @@ static void closed_form(void **state) {
 static void without_stealing(void **state) {
     (void)state;
     for (unsigned d = 1; d <= 4; d++) {
-        const struct bal_stealing stealing = stealing_of(0.8, d, "none");
-        const struct bal_pod pod = bal_pod_plain(0.8, d);
+        const struct bli_stealing stealing = stealing_of(0.8, d, "none");
+        const struct bli_pod pod = bli_pod_plain(0.8, d);
         double s[LEVELS];
-        assert_near("jobs", 0.8, equilibrium_of(&stealing, s) / 0.8, bal_pod_response(&pod, d), 1e-10);
+        assert_near("jobs", 0.8, equilibrium_of(&stealing, s) / 0.8, bli_pod_response(&pod, d), 1e-10);
     }
 }
 
@@ -88,8 +88,8 @@ static void equations(void **state) {
     (void)state;
     for (size_t i = 0; i < LENGTH(steals); i++) {
         for (unsigned d = 1; d <= 3; d++) {
-            const struct bal_stealing stealing = stealing_of(0.85, d, steals[i]);
-            const struct bal_fluid_model model = bal_fluid_stealing(&stealing);
+            const struct bli_stealing stealing = stealing_of(0.85, d, steals[i]);
+            const struct bli_fluid_model model = bli_fluid_stealing(&stealing);
             double s[LEVELS] = {0}, ds[LEVELS];
             for (size_t k = 0; k < 60; k++)
                 s[k] = 0.9 * pow(0.93, (double)k) * (1 - (double)k / 60);
@@ -111,17 +111,17 @@ static void paths_tend_to_it(void **state) {
     (void)state;
     static const double time[] = {400};
     for (size_t i = 0; i < LENGTH(steals); i++) {
-        const struct bal_stealing stealing = stealing_of(0.7, 1 + (unsigned)i % 2, steals[i]);
-        const struct bal_fluid_model model = bal_fluid_stealing(&stealing);
-        struct bal_fluid_path path;
+        const struct bli_stealing stealing = stealing_of(0.7, 1 + (unsigned)i % 2, steals[i]);
+        const struct bli_fluid_model model = bli_fluid_stealing(&stealing);
+        struct bli_fluid_path path;
         struct bal_error err;
         double s[LEVELS];
         equilibrium_of(&stealing, s);
-        if (bal_fluid_path_init(&path, &model, NULL, 0, time, 1, &err))
+        if (bli_fluid_path_init(&path, &model, NULL, 0, time, 1, &err))
             fail_msg("%s", err.text);
         for (size_t k = 0; k < LEVELS; k++)
-            assert_near(steals[i], 0.7, bal_fluid_path_at(&path, 0, k), s[k], 1e-8);
-        bal_fluid_path_fini(&path);
+            assert_near(steals[i], 0.7, bli_fluid_path_at(&path, 0, k), s[k], 1e-8);
+        bli_fluid_path_fini(&path);
     }
 }
 
@@ -129,10 +129,10 @@ static void no_fixed_point(void **state) {
     (void)state;
     double s[LEVELS], jobs;
     struct bal_error err;
-    struct bal_stealing stealing = stealing_of(1, 1, "half");
-    assert_int_equal(bal_stealing_equilibrium(&stealing, s, LEVELS, &jobs, &err), BAL_E_RANGE);
+    struct bli_stealing stealing = stealing_of(1, 1, "half");
+    assert_int_equal(bli_stealing_equilibrium(&stealing, s, LEVELS, &jobs, &err), BAL_E_RANGE);
     stealing = stealing_of(0.999, 1, "none"); /* 30 000 levels */
-    assert_int_equal(bal_stealing_equilibrium(&stealing, s, LEVELS, &jobs, &err), BAL_E_NUMERIC);
+    assert_int_equal(bli_stealing_equilibrium(&stealing, s, LEVELS, &jobs, &err), BAL_E_NUMERIC);
 }
 
 /* ---- simulation ---- */
@@ -140,18 +140,18 @@ static void no_fixed_point(void **state) {
 enum { REPLICATIONS = 8, SERVERS = 2000, TIME = 200 };
 
 struct job {
-    struct bal_model model;
+    struct bli_model model;
     struct bal_policy_spec policy;
     uint32_t initial[SERVERS];
-    struct bal_trial trial[REPLICATIONS];
+    struct bli_trial trial[REPLICATIONS];
     bool failed;
 };
 
 static void run_one(void *context, size_t replication) {
     struct job *job = context;
-    const struct bal_run run = {
+    const struct bli_run run = {
         .seed = 31, .replication = replication, .time = TIME, .warmup = 0.25, .initial = job->initial};
-    if (bal_simulate(&job->model, &job->policy, &run, &job->trial[replication], NULL))
+    if (bli_simulate(&job->model, &job->policy, &run, &job->trial[replication], NULL))
         job->failed = true;
 }
 
@@ -162,22 +162,22 @@ static double measured_over_limit(const char *policy, const char *steal, unsigne
     static struct job job;
     memset(&job, 0, sizeof job);
     job.model.load = 0.9;
-    job.model.servers = (struct bal_servers){.groups = 1, .group = {{.count = SERVERS, .speed = 1}}};
-    assert_int_equal(bal_dist_parse("exp", &job.model.size, NULL), BAL_OK);
+    job.model.servers = (struct bli_servers){.groups = 1, .group = {{.count = SERVERS, .speed = 1}}};
+    assert_int_equal(bli_dist_parse("exp", &job.model.size, NULL), BAL_OK);
     assert_int_equal(bal_steal_parse(steal, &job.model.steal, NULL), BAL_OK);
     assert_int_equal(bal_policy_parse(policy, &job.policy, NULL), BAL_OK);
-    struct bal_stealing stealing = stealing_of(0.9, d, steal);
+    struct bli_stealing stealing = stealing_of(0.9, d, steal);
     double s[LEVELS], sum = 0;
     const double limit = equilibrium_of(&stealing, s);
-    const struct bal_prediction known = bal_theory_predict(&job.model, &job.policy);
-    assert_int_equal(known.kind, BAL_THEORY_LIMIT);
+    const struct bli_prediction known = bli_theory_predict(&job.model, &job.policy);
+    assert_int_equal(known.kind, BLI_THEORY_LIMIT);
     assert_near("known", 0.9, known.response_mean, limit / 0.9, 1e-12);
-    bal_lengths_of(s, LEVELS, SERVERS, job.initial);
-    assert_int_equal(bal_pool_run(2, REPLICATIONS, run_one, &job, NULL), BAL_OK);
+    bli_lengths_of(s, LEVELS, SERVERS, job.initial);
+    assert_int_equal(bli_pool_run(2, REPLICATIONS, run_one, &job, NULL), BAL_OK);
     assert_false(job.failed);
     for (int r = 0; r < REPLICATIONS; r++) {
         double jobs = 0;
-        for (int k = 1; k < BAL_TAIL_LEVELS; k++)
+        for (int k = 1; k < BLI_TAIL_LEVELS; k++)
             jobs += job.trial[r].tail[k];
         stealing.lambda = job.trial[r].tail[1];
         sum += (jobs - (equilibrium_of(&stealing, s) - limit)) / limit / REPLICATIONS;

@@ -17,35 +17,35 @@
 
 enum { REPLICATIONS = 8 };
 
-static struct bal_case case_of(const char *servers, double load, const char *steal, const char *placement,
+static struct bli_case case_of(const char *servers, double load, const char *steal, const char *placement,
                                bool others, double slots) {
-    struct bal_case c = {.model = {.load = load, .clock = BAL_CLOCK_SLOTTED, .others = others},
+    struct bli_case c = {.model = {.load = load, .clock = BLI_CLOCK_SLOTTED, .others = others},
                          .run = {.seed = 20, .time = slots, .warmup = NAN},
                          .replications = REPLICATIONS};
     struct bal_error err = {0};
-    if (bal_servers_parse(servers, &c.model.servers, &err) || bal_steal_parse(steal, &c.model.steal, &err) ||
+    if (bli_servers_parse(servers, &c.model.servers, &err) || bal_steal_parse(steal, &c.model.steal, &err) ||
         bal_placement_parse(placement, &c.model.placement, &err) ||
-        bal_scheme_parse("stealing", &c.policy, &err))
+        bli_scheme_parse("stealing", &c.policy, &err))
         fail_msg("%s", err.text);
     return c;
 }
 
-static void run(const struct bal_case *cases, size_t count, struct bal_result *results) {
-    const struct bal_lab_options options = {.threads = 0};
+static void run(const struct bli_case *cases, size_t count, struct bli_result *results) {
+    const struct bli_lab_options options = {.threads = 0};
     struct bal_error err = {0};
-    if (bal_lab_run(cases, count, &options, results, &err))
+    if (bli_lab_run(cases, count, &options, results, &err))
         fail_msg("%s", err.text);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(results[i].engine, BAL_ENGINE_STEALING);
+        assert_int_equal(results[i].engine, BLI_ENGINE_STEALING);
 }
 
 /* How far an estimate may lie from the true value, with false alarm probability p. */
-static double margin(struct bal_estimate estimate, double p) {
+static double margin(struct bli_estimate estimate, double p) {
     const double dof = REPLICATIONS - 1;
-    return estimate.half_width / bal_student_quantile(0.975, dof) * bal_student_quantile(1 - p / 2, dof);
+    return estimate.half_width / bli_student_quantile(0.975, dof) * bli_student_quantile(1 - p / 2, dof);
 }
 
-static void assert_estimate(const char *what, struct bal_estimate estimate, double wanted, double p) {
+static void assert_estimate(const char *what, struct bli_estimate estimate, double wanted, double p) {
     if (!within(estimate.mean, wanted, margin(estimate, p)))
         fail_msg("%s = %.6g +- %.2g, wanted %.6g", what, estimate.mean, estimate.half_width, wanted);
 }
@@ -144,7 +144,7 @@ static double mean_load(void) {
     return mean;
 }
 
-static void settle(const struct bal_case *c) {
+static void settle(const struct bli_case *c) {
     dist.load = c->model.load;
     dist.others = c->model.others;
     dist.steal = c->model.steal;
@@ -167,27 +167,27 @@ static void settle(const struct bal_case *c) {
 /* False alarm 1e-6 for each of 20 values. */
 static void three_servers(void **state) {
     (void)state;
-    const struct bal_case cases[] = {
+    const struct bli_case cases[] = {
         case_of("3", 0.42, "half", "hosts(1)", false, 300000),
         case_of("3", 0.55, "half", "hosts(1)", true, 300000),
         case_of("3", 0.48, "one", "hosts(1)", true, 300000),
         case_of("3", 0.45, "sqrt", "hosts(1)", true, 300000),
     };
     enum { CASES = sizeof cases / sizeof *cases };
-    struct bal_result results[CASES];
+    struct bli_result results[CASES];
     run(cases, CASES, results);
     for (int i = 0; i < CASES; i++) {
         settle(&cases[i]);
         const double load = cases[i].model.load;
-        const struct bal_estimate *metric = results[i].metric;
-        print_message("# %g: load %.5g +- %.2g, wanted %.5g\n", load, metric[BAL_QUEUE_TOTAL].mean,
-                      metric[BAL_QUEUE_TOTAL].half_width, mean_load());
-        assert_estimate("load", metric[BAL_QUEUE_TOTAL], mean_load(), 1e-6);
-        assert_estimate("response", metric[BAL_RESPONSE_MEAN], 1 + mean_load() / (3 * load), 1e-6);
-        assert_estimate("requests", metric[BAL_STEALING_REQUESTS], dist.requests / 3, 1e-6);
-        assert_estimate("steals", metric[BAL_STEALING_STEALS], dist.steals / 3, 1e-6);
-        assert_estimate("moved", metric[BAL_STEALING_MOVED], dist.stolen / (3 * load), 1e-6);
-        assert_int_equal(results[i].verdict, BAL_STABLE);
+        const struct bli_estimate *metric = results[i].metric;
+        print_message("# %g: load %.5g +- %.2g, wanted %.5g\n", load, metric[BLI_QUEUE_TOTAL].mean,
+                      metric[BLI_QUEUE_TOTAL].half_width, mean_load());
+        assert_estimate("load", metric[BLI_QUEUE_TOTAL], mean_load(), 1e-6);
+        assert_estimate("response", metric[BLI_RESPONSE_MEAN], 1 + mean_load() / (3 * load), 1e-6);
+        assert_estimate("requests", metric[BLI_STEALING_REQUESTS], dist.requests / 3, 1e-6);
+        assert_estimate("steals", metric[BLI_STEALING_STEALS], dist.steals / 3, 1e-6);
+        assert_estimate("moved", metric[BLI_STEALING_MOVED], dist.stolen / (3 * load), 1e-6);
+        assert_int_equal(results[i].verdict, BLI_STABLE);
     }
 }
 
@@ -204,24 +204,24 @@ static void known_loads(void **state) {
         double load, requests;
     } known[] = {{"hosts(1)", 1785, 0.2205}, {"hosts(4)", 1117, NAN}, {"moving", 684, NAN}, {"even", 0, 0.1}};
     enum { CASES = sizeof known / sizeof *known };
-    struct bal_case cases[CASES];
-    struct bal_result results[CASES];
+    struct bli_case cases[CASES];
+    struct bli_result results[CASES];
     for (int i = 0; i < CASES; i++)
         cases[i] = case_of("64", 0.9, "half", known[i].placement, false, 60000);
     run(cases, CASES, results);
     for (int i = 0; i < CASES; i++) {
-        const struct bal_estimate *metric = results[i].metric;
+        const struct bli_estimate *metric = results[i].metric;
         print_message("# %s: load %.5g +- %.2g, requests %.4g +- %.1g\n", known[i].placement,
-                      metric[BAL_QUEUE_TOTAL].mean, metric[BAL_QUEUE_TOTAL].half_width,
-                      metric[BAL_STEALING_REQUESTS].mean, metric[BAL_STEALING_REQUESTS].half_width);
-        assert_true(metric[BAL_QUEUE_TOTAL].half_width <= 0.01 * known[i].load);
-        assert_close(metric[BAL_QUEUE_TOTAL].mean, known[i].load, 0.02);
+                      metric[BLI_QUEUE_TOTAL].mean, metric[BLI_QUEUE_TOTAL].half_width,
+                      metric[BLI_STEALING_REQUESTS].mean, metric[BLI_STEALING_REQUESTS].half_width);
+        assert_true(metric[BLI_QUEUE_TOTAL].half_width <= 0.01 * known[i].load);
+        assert_close(metric[BLI_QUEUE_TOTAL].mean, known[i].load, 0.02);
         if (!isnan(known[i].requests))
-            assert_close(metric[BAL_STEALING_REQUESTS].mean, known[i].requests, 0.005);
-        assert_int_equal(results[i].verdict, BAL_STABLE);
+            assert_close(metric[BLI_STEALING_REQUESTS].mean, known[i].requests, 0.005);
+        assert_int_equal(results[i].verdict, BLI_STABLE);
     }
-    assert_true(results[3].metric[BAL_RESPONSE_MEAN].mean == 1);
-    assert_true(results[3].metric[BAL_STEALING_STEALS].mean == 0);
+    assert_true(results[3].metric[BLI_RESPONSE_MEAN].mean == 1);
+    assert_true(results[3].metric[BLI_STEALING_STEALS].mean == 0);
 }
 
 /* Theorem 9: transient if f <= j and k hosts have all generators, k (j + 1) < lambda n. Theorem 1: stable
@@ -235,47 +235,47 @@ static void verdicts(void **state) {
         const char *steal, *placement;
         bool others, transient; /* by Theorem 9 */
         double k, j;
-        enum bal_verdict verdict;
+        enum bli_verdict verdict;
     } known[] = {
-        {"64", 0.5, "30", "hosts(1)", false, true, 1, 30, BAL_UNSTABLE},
-        {"64", 0.5, "30", "hosts(1)", true, true, 1, 30, BAL_UNSTABLE},
-        {"100", 0.9, "constant(21)", "hosts(4)", false, true, 4, 21, BAL_UNSTABLE},
-        {"10", 0.5, "one", "hosts(2)", true, true, 2, 1, BAL_UNSTABLE},
-        {"7", 0.95, "constant(0)", "hosts(6)", false, true, 6, 0, BAL_UNSTABLE},
-        {"1000", 0.99, "table(0 0 1 1 2 2 97)", "hosts(10)", true, true, 10, 97, BAL_UNSTABLE},
-        {"64", 0.5, "40", "hosts(1)", false, false, 1, 40, BAL_UNSTABLE},
-        {"64", 0.99, "half", "hosts(1)", false, false, 1, INFINITY, BAL_STABLE},
-        {"64", 0.95, "fraction(0.25)", "moving", true, false, 1, INFINITY, BAL_STABLE},
-        {"64", 0.99, "one", "even", false, false, 64, 1, BAL_STABLE},
+        {"64", 0.5, "30", "hosts(1)", false, true, 1, 30, BLI_UNSTABLE},
+        {"64", 0.5, "30", "hosts(1)", true, true, 1, 30, BLI_UNSTABLE},
+        {"100", 0.9, "constant(21)", "hosts(4)", false, true, 4, 21, BLI_UNSTABLE},
+        {"10", 0.5, "one", "hosts(2)", true, true, 2, 1, BLI_UNSTABLE},
+        {"7", 0.95, "constant(0)", "hosts(6)", false, true, 6, 0, BLI_UNSTABLE},
+        {"1000", 0.99, "table(0 0 1 1 2 2 97)", "hosts(10)", true, true, 10, 97, BLI_UNSTABLE},
+        {"64", 0.5, "40", "hosts(1)", false, false, 1, 40, BLI_UNSTABLE},
+        {"64", 0.99, "half", "hosts(1)", false, false, 1, INFINITY, BLI_STABLE},
+        {"64", 0.95, "fraction(0.25)", "moving", true, false, 1, INFINITY, BLI_STABLE},
+        {"64", 0.99, "one", "even", false, false, 64, 1, BLI_STABLE},
     };
     enum { CASES = sizeof known / sizeof *known };
-    struct bal_case cases[CASES];
-    struct bal_result results[CASES];
+    struct bli_case cases[CASES];
+    struct bli_result results[CASES];
     for (int i = 0; i < CASES; i++) {
-        const double slots = known[i].verdict == BAL_UNSTABLE ? 5000 : 120000;
+        const double slots = known[i].verdict == BLI_UNSTABLE ? 5000 : 120000;
         cases[i] = case_of(known[i].servers, known[i].load, known[i].steal, known[i].placement,
                            known[i].others, slots);
-        const double n = bal_servers_count(&cases[i].model.servers);
+        const double n = bli_servers_count(&cases[i].model.servers);
         assert_true((known[i].k * (known[i].j + 1) < known[i].load * n) == known[i].transient);
     }
     run(cases, CASES, results);
     for (int i = 0; i < CASES; i++)
         if (results[i].verdict != known[i].verdict)
             fail_msg("%s servers at %g, %s, %s: %s, not %s", known[i].servers, known[i].load, known[i].steal,
-                     known[i].placement, bal_verdict_text(results[i].verdict),
-                     bal_verdict_text(known[i].verdict));
+                     known[i].placement, bli_verdict_text(results[i].verdict),
+                     bli_verdict_text(known[i].verdict));
 }
 
 /* As many as in a large data centre: a step costs O(n). */
 static void many_servers(void **state) {
     (void)state;
-    const struct bal_case c = case_of("100000", 0.9, "half", "hosts(100)", false, 50);
-    struct bal_result result;
+    const struct bli_case c = case_of("100000", 0.9, "half", "hosts(100)", false, 50);
+    struct bli_result result;
     run(&c, 1, &result);
-    const struct bal_estimate *metric = result.metric;
-    const double made = metric[BAL_MESSAGES_PER_TIME].mean / metric[BAL_PROBES_PER_JOB].mean;
+    const struct bli_estimate *metric = result.metric;
+    const double made = metric[BLI_MESSAGES_PER_TIME].mean / metric[BLI_PROBES_PER_JOB].mean;
     assert_close(made, 0.9 * 100000, 1e-3); /* 20 standard deviations */
-    assert_true(result.jobs > 1000000 && metric[BAL_STEALING_STEALS].mean > 0.01);
+    assert_true(result.jobs > 1000000 && metric[BLI_STEALING_STEALS].mean > 0.01);
 }
 
 int main(void) {

@@ -26,41 +26,41 @@ static const double sigmas = 4.5;
 
 /* ---- running ---- */
 
-static struct bal_model model_of(const char *servers, double load) {
-    struct bal_model model = {.load = load};
-    assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse("exp", &model.size, NULL), BAL_OK);
+static struct bli_model model_of(const char *servers, double load) {
+    struct bli_model model = {.load = load};
+    assert_int_equal(bli_servers_parse(servers, &model.servers, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse("exp", &model.size, NULL), BAL_OK);
     return model;
 }
 
 /* Eight replications of so many jobs, after a tenth of warm-up. */
-static struct bal_result run_of(const struct bal_model *model, const char *policy, double jobs,
-                                enum bal_engine engine) {
-    const struct bal_case c = {
+static struct bli_result run_of(const struct bli_model *model, const char *policy, double jobs,
+                                enum bli_engine engine) {
+    const struct bli_case c = {
         .model = *model,
         .policy = policy_of(policy),
-        .run = {.seed = 3, .time = jobs / bal_model_arrival_rate(model), .warmup = 0.1, .engine = engine},
+        .run = {.seed = 3, .time = jobs / bli_model_arrival_rate(model), .warmup = 0.1, .engine = engine},
         .replications = 8,
     };
-    const struct bal_lab_options options = {.threads = 2};
-    struct bal_result result;
+    const struct bli_lab_options options = {.threads = 2};
+    struct bli_result result;
     struct bal_error err = {0};
-    if (bal_lab_run(&c, 1, &options, &result, &err))
+    if (bli_lab_run(&c, 1, &options, &result, &err))
         fail_msg("%s", err.text);
     return result;
 }
 
 /* The standard error of a metric over eight replications. */
-static double error_of(struct bal_estimate estimate) {
-    return estimate.half_width / bal_student_quantile(0.975, 7);
+static double error_of(struct bli_estimate estimate) {
+    return estimate.half_width / bli_student_quantile(0.975, 7);
 }
 
 /* Student's t with 7 degrees of freedom at the probability of so many sigmas of the normal. */
 static double limit(void) {
-    return bal_student_quantile(1 - erfc(sigmas / sqrt(2)) / 2, 7);
+    return bli_student_quantile(1 - erfc(sigmas / sqrt(2)) / 2, 7);
 }
 
-static void agrees(const char *what, struct bal_estimate simulated, double exact) {
+static void agrees(const char *what, struct bli_estimate simulated, double exact) {
     const double off = fabs(simulated.mean - exact), allowed = limit() * error_of(simulated) + 1e-12;
     if (!(off <= allowed))
         fail_msg("%s: simulated %.6g, exact %.6g; they differ by %.3g, allowed %.3g", what, simulated.mean,
@@ -68,8 +68,8 @@ static void agrees(const char *what, struct bal_estimate simulated, double exact
 }
 
 /* Power as the paper shows it: over the 340 W of a busy and an idle server together. */
-static double paper_power(const struct bal_result *result) {
-    return result->metric[BAL_POWER_MEAN].mean / 340;
+static double paper_power(const struct bli_result *result) {
+    return result->metric[BLI_POWER_MEAN].mean / 340;
 }
 
 static void near(const char *what, double value, double wanted, double part) {
@@ -166,15 +166,15 @@ static void compare_with_chain(int n, double load, double mu, double nu, int mos
     char servers[20], policy[80];
     snprintf(servers, sizeof servers, "%d", n);
     snprintf(policy, sizeof policy, "delayed-off:mu=%g,nu=%g", mu, nu);
-    const struct bal_model model = model_of(servers, load);
-    const struct bal_result result = run_of(&model, policy, jobs, BAL_ENGINE_AUTO);
-    assert_int_equal(result.engine, BAL_ENGINE_POOLED);
-    agrees("waiting", result.metric[BAL_WAITING_MEAN], exact.waiting);
-    agrees("response", result.metric[BAL_RESPONSE_MEAN], exact.waiting + 1);
-    agrees("jobs that wait", result.metric[BAL_WAITING_PROBABILITY], exact.waits);
-    agrees("standby", result.metric[BAL_SERVERS_STANDBY], exact.standby);
-    agrees("set-up", result.metric[BAL_SERVERS_SETUP], exact.setup);
-    agrees("busy", result.metric[BAL_SERVERS_BUSY], load);
+    const struct bli_model model = model_of(servers, load);
+    const struct bli_result result = run_of(&model, policy, jobs, BLI_ENGINE_AUTO);
+    assert_int_equal(result.engine, BLI_ENGINE_POOLED);
+    agrees("waiting", result.metric[BLI_WAITING_MEAN], exact.waiting);
+    agrees("response", result.metric[BLI_RESPONSE_MEAN], exact.waiting + 1);
+    agrees("jobs that wait", result.metric[BLI_WAITING_PROBABILITY], exact.waits);
+    agrees("standby", result.metric[BLI_SERVERS_STANDBY], exact.standby);
+    agrees("set-up", result.metric[BLI_SERVERS_SETUP], exact.setup);
+    agrees("busy", result.metric[BLI_SERVERS_BUSY], load);
 }
 
 static void delayed_off_has_the_law_of_its_chain(void **unused) {
@@ -190,27 +190,27 @@ static void delayed_off_has_the_law_of_its_chain(void **unused) {
  * chain above, which for 100 servers says 0.106861 (and 0.2085 for P/340); so that one is held to 5 %. */
 static void delayed_off_meets_the_check_values(void **unused) {
     (void)unused;
-    struct bal_model model = model_of("100", 0.3);
-    struct bal_result result = run_of(&model, "delayed-off:mu=0.1,nu=0.1", 1e6, BAL_ENGINE_AUTO);
-    agrees("waiting", result.metric[BAL_WAITING_MEAN], 0.106861);
-    agrees("standby", result.metric[BAL_SERVERS_STANDBY], 0.03206);
+    struct bli_model model = model_of("100", 0.3);
+    struct bli_result result = run_of(&model, "delayed-off:mu=0.1,nu=0.1", 1e6, BLI_ENGINE_AUTO);
+    agrees("waiting", result.metric[BLI_WAITING_MEAN], 0.106861);
+    agrees("standby", result.metric[BLI_SERVERS_STANDBY], 0.03206);
     near("P/340 at N = 100", paper_power(&result), 0.2079, 0.02);
-    near("W at N = 100", result.metric[BAL_WAITING_MEAN].mean, 0.1036, 0.05);
+    near("W at N = 100", result.metric[BLI_WAITING_MEAN].mean, 0.1036, 0.05);
     model = model_of("1000", 0.3);
-    result = run_of(&model, "delayed-off:mu=0.1,nu=0.1", 1.2e6, BAL_ENGINE_AUTO);
+    result = run_of(&model, "delayed-off:mu=0.1,nu=0.1", 1.2e6, BLI_ENGINE_AUTO);
     near("P/340 at N = 1000", paper_power(&result), 0.1861, 0.02);
-    near("W at N = 1000", result.metric[BAL_WAITING_MEAN].mean, 0.0325, 0.02);
+    near("W at N = 1000", result.metric[BLI_WAITING_MEAN].mean, 0.0325, 0.02);
 }
 
 /* M/M/N: the exact waiting time, through the same engine. */
 static void a_common_queue_is_mmn(void **unused) {
     (void)unused;
-    const struct bal_model model = model_of("10", 0.8);
-    const struct bal_result result = run_of(&model, "central", 5e5, BAL_ENGINE_AUTO);
-    const struct bal_wait wait = bal_wait_mmn(0.8, 10);
-    agrees("waiting", result.metric[BAL_WAITING_MEAN], bal_wait_mean(&wait));
-    agrees("jobs that wait", result.metric[BAL_WAITING_PROBABILITY], wait.probability);
-    agrees("power", result.metric[BAL_POWER_MEAN], 0.8 * 200 + 0.2 * 140);
+    const struct bli_model model = model_of("10", 0.8);
+    const struct bli_result result = run_of(&model, "central", 5e5, BLI_ENGINE_AUTO);
+    const struct bli_wait wait = bli_wait_mmn(0.8, 10);
+    agrees("waiting", result.metric[BLI_WAITING_MEAN], bli_wait_mean(&wait));
+    agrees("jobs that wait", result.metric[BLI_WAITING_PROBABILITY], wait.probability);
+    agrees("power", result.metric[BLI_POWER_MEAN], 0.8 * 200 + 0.2 * 140);
 }
 
 /* ---- tabs ---- */
@@ -303,7 +303,7 @@ static struct averages twin_run(int servers, double lambda, double mu, double nu
                              (10 * (area[YELLOW] + area[ORANGE]) + 7 * area[GREEN]) / 17 * scale};
 }
 
-static void agree_both(const char *what, struct bal_estimate one, struct bal_estimate other) {
+static void agree_both(const char *what, struct bli_estimate one, struct bli_estimate other) {
     const double allowed = limit() * hypot(error_of(one), error_of(other));
     if (!(fabs(one.mean - other.mean) <= allowed))
         fail_msg("%s: %.6g and %.6g differ by more than %.3g", what, one.mean, other.mean, allowed);
@@ -317,13 +317,13 @@ static void engines_agree_with_a_literal_twin(void **unused) {
         waiting[r] = a.waiting;
         power[r] = 340 * a.power;
     }
-    const struct bal_estimate twin_waiting = bal_estimate_mean(waiting, 8),
-                              twin_power = bal_estimate_mean(power, 8);
-    const struct bal_model model = model_of("100", 0.3);
-    for (int engine = BAL_ENGINE_MARKOV; engine <= BAL_ENGINE_EVENT; engine++) {
-        const struct bal_result result = run_of(&model, "tabs:mu=0.1,nu=0.1", 3e5, (enum bal_engine)engine);
-        agree_both("waiting", result.metric[BAL_WAITING_MEAN], twin_waiting);
-        agree_both("power", result.metric[BAL_POWER_MEAN], twin_power);
+    const struct bli_estimate twin_waiting = bli_estimate_mean(waiting, 8),
+                              twin_power = bli_estimate_mean(power, 8);
+    const struct bli_model model = model_of("100", 0.3);
+    for (int engine = BLI_ENGINE_MARKOV; engine <= BLI_ENGINE_EVENT; engine++) {
+        const struct bli_result result = run_of(&model, "tabs:mu=0.1,nu=0.1", 3e5, (enum bli_engine)engine);
+        agree_both("waiting", result.metric[BLI_WAITING_MEAN], twin_waiting);
+        agree_both("power", result.metric[BLI_POWER_MEAN], twin_power);
     }
 }
 
@@ -333,30 +333,30 @@ static void engines_agree_with_a_literal_twin(void **unused) {
  * of standard deviation). So W is held to 2 % of the twin and 4 % of the stated value. */
 static void tabs_meets_the_check_values(void **unused) {
     (void)unused;
-    struct bal_model model = model_of("100", 0.3);
-    struct bal_result result = run_of(&model, "tabs:mu=0.1,nu=0.1", 1e6, BAL_ENGINE_AUTO);
-    near("W at N = 100", result.metric[BAL_WAITING_MEAN].mean, 0.0391, 0.02);
+    struct bli_model model = model_of("100", 0.3);
+    struct bli_result result = run_of(&model, "tabs:mu=0.1,nu=0.1", 1e6, BLI_ENGINE_AUTO);
+    near("W at N = 100", result.metric[BLI_WAITING_MEAN].mean, 0.0391, 0.02);
     near("P/340 at N = 100", paper_power(&result), 0.2787, 0.02);
-    assert_true(result.metric[BAL_REFUSED].mean == 0 && result.metric[BAL_LOST].mean == 0);
+    assert_true(result.metric[BLI_REFUSED].mean == 0 && result.metric[BLI_LOST].mean == 0);
     model = model_of("1000", 0.3);
-    result = run_of(&model, "tabs:mu=0.1,nu=0.1", 2e6, BAL_ENGINE_AUTO);
-    near("W at N = 1000, by the twin", result.metric[BAL_WAITING_MEAN].mean, 0.0111, 0.02);
-    near("W at N = 1000, as stated", result.metric[BAL_WAITING_MEAN].mean, 0.0114, 0.04);
+    result = run_of(&model, "tabs:mu=0.1,nu=0.1", 2e6, BLI_ENGINE_AUTO);
+    near("W at N = 1000, by the twin", result.metric[BLI_WAITING_MEAN].mean, 0.0111, 0.02);
+    near("W at N = 1000, as stated", result.metric[BLI_WAITING_MEAN].mean, 0.0114, 0.04);
     near("P/340 at N = 1000", paper_power(&result), 0.2085, 0.02);
-    assert_true(result.metric[BAL_REFUSED].mean == 0);
-    assert_true(result.metric[BAL_REPORTS_PER_JOB].mean <= 2);
+    assert_true(result.metric[BLI_REFUSED].mean == 0);
+    assert_true(result.metric[BLI_REPORTS_PER_JOB].mean <= 2);
 }
 
 /* A server that never switches off: no job waits for a set-up, and the mean is that of jiq. */
 static void infinite_standby_is_jiq(void **unused) {
     (void)unused;
-    const struct bal_model model = model_of("20", 0.9);
-    for (int engine = BAL_ENGINE_MARKOV; engine <= BAL_ENGINE_EVENT; engine++) {
-        const struct bal_result tabs = run_of(&model, "tabs:mu=0,nu=1", 2e5, (enum bal_engine)engine);
-        const struct bal_result jiq = run_of(&model, "jiq", 2e5, (enum bal_engine)engine);
-        assert_true(tabs.metric[BAL_SERVERS_OFF].mean < 1e-12 && tabs.metric[BAL_SERVERS_SETUP].mean == 0);
-        agree_both("response", tabs.metric[BAL_RESPONSE_MEAN], jiq.metric[BAL_RESPONSE_MEAN]);
-        agree_both("power", tabs.metric[BAL_POWER_MEAN], jiq.metric[BAL_POWER_MEAN]);
+    const struct bli_model model = model_of("20", 0.9);
+    for (int engine = BLI_ENGINE_MARKOV; engine <= BLI_ENGINE_EVENT; engine++) {
+        const struct bli_result tabs = run_of(&model, "tabs:mu=0,nu=1", 2e5, (enum bli_engine)engine);
+        const struct bli_result jiq = run_of(&model, "jiq", 2e5, (enum bli_engine)engine);
+        assert_true(tabs.metric[BLI_SERVERS_OFF].mean < 1e-12 && tabs.metric[BLI_SERVERS_SETUP].mean == 0);
+        agree_both("response", tabs.metric[BLI_RESPONSE_MEAN], jiq.metric[BLI_RESPONSE_MEAN]);
+        agree_both("power", tabs.metric[BLI_POWER_MEAN], jiq.metric[BLI_POWER_MEAN]);
     }
 }
 
@@ -366,39 +366,39 @@ static void infinite_standby_is_jiq(void **unused) {
 static void steadier_setups_wait_longer(void **unused) {
     (void)unused;
     static const char *const dists[] = {"exp(10)", "erlang(4,10)", "det(10)"};
-    struct bal_model model = model_of("100", 0.3);
+    struct bli_model model = model_of("100", 0.3);
     double waiting = 0, setup = 0;
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(bal_dist_parse(dists[i], &model.setup, NULL), BAL_OK);
-        const struct bal_result result = run_of(&model, "tabs:mu=0.1,nu=123", 3e5, BAL_ENGINE_EVENT);
-        const struct bal_estimate now = result.metric[BAL_WAITING_MEAN];
+        assert_int_equal(bli_dist_parse(dists[i], &model.setup, NULL), BAL_OK);
+        const struct bli_result result = run_of(&model, "tabs:mu=0.1,nu=123", 3e5, BLI_ENGINE_EVENT);
+        const struct bli_estimate now = result.metric[BLI_WAITING_MEAN];
         if (i == 0) /* the law of the model in place of the policy's */
             near("W with exponential set-ups", now.mean, 0.0389, 0.03);
         assert_true(now.mean > waiting + 2 * now.half_width);
-        assert_true(result.metric[BAL_SERVERS_SETUP].mean > setup);
+        assert_true(result.metric[BLI_SERVERS_SETUP].mean > setup);
         waiting = now.mean;
-        setup = result.metric[BAL_SERVERS_SETUP].mean;
+        setup = result.metric[BLI_SERVERS_SETUP].mean;
     }
     /* Without memory the law does not matter to the other engine: the same chain. */
-    assert_int_equal(bal_dist_parse("exp(10)", &model.setup, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse("exp(10)", &model.standby, NULL), BAL_OK);
-    const struct bal_result markov = run_of(&model, "tabs:mu=5,nu=5", 3e5, BAL_ENGINE_MARKOV);
-    near("W by the laws of the model", markov.metric[BAL_WAITING_MEAN].mean, 0.0389, 0.03);
+    assert_int_equal(bli_dist_parse("exp(10)", &model.setup, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse("exp(10)", &model.standby, NULL), BAL_OK);
+    const struct bli_result markov = run_of(&model, "tabs:mu=5,nu=5", 3e5, BLI_ENGINE_MARKOV);
+    near("W by the laws of the model", markov.metric[BLI_WAITING_MEAN].mean, 0.0389, 0.03);
 }
 
 /* ---- starting states, losses ---- */
 
 static void jobs_without_a_server_are_refused(void **unused) {
     (void)unused;
-    struct bal_model model = model_of("50", 0.3);
-    assert_int_equal(bal_start_parse("off=1", &model.start, NULL), BAL_OK);
-    for (int engine = BAL_ENGINE_MARKOV; engine <= BAL_ENGINE_EVENT; engine++) {
-        const struct bal_run run = {.seed = 1, .time = 20, .warmup = 0, .engine = (enum bal_engine)engine};
+    struct bli_model model = model_of("50", 0.3);
+    assert_int_equal(bli_start_parse("off=1", &model.start, NULL), BAL_OK);
+    for (int engine = BLI_ENGINE_MARKOV; engine <= BLI_ENGINE_EVENT; engine++) {
+        const struct bli_run run = {.seed = 1, .time = 20, .warmup = 0, .engine = (enum bli_engine)engine};
         const struct bal_policy_spec policy = policy_of("tabs:mu=0.1,nu=0.1");
-        struct bal_trial trial = {0};
+        struct bli_trial trial = {0};
         struct bal_error err = {0};
-        assert_int_equal(bal_simulate(&model, &policy, &run, &trial, &err), BAL_OK);
-        assert_true(trial.metric[BAL_REFUSED] > 0 && trial.metric[BAL_REFUSED] < 1);
+        assert_int_equal(bli_simulate(&model, &policy, &run, &trial, &err), BAL_OK);
+        assert_true(trial.metric[BLI_REFUSED] > 0 && trial.metric[BLI_REFUSED] < 1);
     }
 }
 
@@ -418,24 +418,24 @@ static void paths_with_buffers_are_those_of_the_fluid_model(void **unused) {
                  {3, "busy=0.1,setup=0.3,off=0.6,jobs=3", 12},
                  {0, "busy=0.3,off=0.7,jobs=5", 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bal_model model = model_of("20000", 0.6);
+        struct bli_model model = model_of("20000", 0.6);
         model.buffer = cases[i].buffer;
-        assert_int_equal(bal_start_parse(cases[i].start, &model.start, NULL), BAL_OK);
+        assert_int_equal(bli_start_parse(cases[i].start, &model.start, NULL), BAL_OK);
         const double until = cases[i].until;
-        const struct bal_case c = {
+        const struct bli_case c = {
             .model = model,
             .policy = policy_of("tabs:mu=0.2,nu=0.1"),
             .run = {.seed = 9, .time = until, .warmup = 1 - 0.5 / until},
             .replications = 8,
         };
-        const struct bal_lab_options options = {.threads = 2};
-        struct bal_result result;
-        struct bal_theory_averages span;
-        assert_int_equal(bal_lab_run(&c, 1, &options, &result, NULL), BAL_OK);
-        assert_true(bal_theory_average(&model, &c.policy, until - 0.5, until, &span));
-        const double apart[] = {result.metric[BAL_SERVERS_BUSY].mean - span.busy,
-                                result.metric[BAL_SERVERS_OFF].mean - span.off,
-                                result.metric[BAL_SERVERS_SETUP].mean - span.setup,
+        const struct bli_lab_options options = {.threads = 2};
+        struct bli_result result;
+        struct bli_theory_averages span;
+        assert_int_equal(bli_lab_run(&c, 1, &options, &result, NULL), BAL_OK);
+        assert_true(bli_theory_average(&model, &c.policy, until - 0.5, until, &span));
+        const double apart[] = {result.metric[BLI_SERVERS_BUSY].mean - span.busy,
+                                result.metric[BLI_SERVERS_OFF].mean - span.off,
+                                result.metric[BLI_SERVERS_SETUP].mean - span.setup,
                                 result.tail[2] - span.tail[2], result.tail[3] - span.tail[3]};
         for (int k = 0; k < 5; k++)
             if (!(fabs(apart[k]) < 0.012))
@@ -445,23 +445,23 @@ static void paths_with_buffers_are_those_of_the_fluid_model(void **unused) {
 
 static void servers_start_as_told(void **unused) {
     (void)unused;
-    struct bal_model model = model_of("1000", 0.3);
-    assert_int_equal(bal_start_parse("busy=0.1,setup=0.2,off=0.4", &model.start, NULL), BAL_OK);
+    struct bli_model model = model_of("1000", 0.3);
+    assert_int_equal(bli_start_parse("busy=0.1,setup=0.2,off=0.4", &model.start, NULL), BAL_OK);
     const double time[] = {0};
-    for (int engine = BAL_ENGINE_MARKOV; engine <= BAL_ENGINE_EVENT; engine++) {
+    for (int engine = BLI_ENGINE_MARKOV; engine <= BLI_ENGINE_EVENT; engine++) {
         double fraction[2], standby, setup;
-        struct bal_path path = {.times = 1,
+        struct bli_path path = {.times = 1,
                                 .time = time,
                                 .levels = 2,
                                 .fraction = fraction,
                                 .standby = &standby,
                                 .setup = &setup};
-        const struct bal_run run = {
-            .seed = 1, .time = 10, .warmup = 0, .engine = (enum bal_engine)engine, .path = &path};
+        const struct bli_run run = {
+            .seed = 1, .time = 10, .warmup = 0, .engine = (enum bli_engine)engine, .path = &path};
         const struct bal_policy_spec policy = policy_of("tabs:mu=5,nu=5");
-        struct bal_trial trial = {0};
+        struct bli_trial trial = {0};
         struct bal_error err = {0};
-        assert_int_equal(bal_simulate(&model, &policy, &run, &trial, &err), BAL_OK);
+        assert_int_equal(bli_simulate(&model, &policy, &run, &trial, &err), BAL_OK);
         assert_true(fraction[0] == 0.1 && fraction[1] == 0 && standby == 0.3 && setup == 0.2);
     }
 }
@@ -469,12 +469,12 @@ static void servers_start_as_told(void **unused) {
 /* M/M/1/B: a job is lost with probability (1-r) r^B / (1 - r^(B+1)). */
 static void full_buffers_lose_jobs(void **unused) {
     (void)unused;
-    struct bal_model model = model_of("3", 0.8);
+    struct bli_model model = model_of("3", 0.8);
     for (uint32_t buffer = 1; buffer <= 4; buffer += 3)
-        for (int engine = BAL_ENGINE_MARKOV; engine <= BAL_ENGINE_EVENT; engine++) {
+        for (int engine = BLI_ENGINE_MARKOV; engine <= BLI_ENGINE_EVENT; engine++) {
             model.buffer = buffer;
-            const struct bal_result result = run_of(&model, "random", 2e5, (enum bal_engine)engine);
-            agrees("lost", result.metric[BAL_LOST],
+            const struct bli_result result = run_of(&model, "random", 2e5, (enum bli_engine)engine);
+            agrees("lost", result.metric[BLI_LOST],
                    (1 - 0.8) * pow(0.8, buffer) / (1 - pow(0.8, buffer + 1)));
         }
 }
@@ -484,20 +484,20 @@ static void full_buffers_lose_jobs(void **unused) {
 static void varying_loads_are_followed(void **unused) {
     (void)unused;
     enum { TIMES = 81 };
-    struct bal_model model = model_of("100k", 0.3);
-    assert_int_equal(bal_curve_parse("sine(0.8,10)", &model.curve, NULL), BAL_OK);
+    struct bli_model model = model_of("100k", 0.3);
+    assert_int_equal(bli_curve_parse("sine(0.8,10)", &model.curve, NULL), BAL_OK);
     double time[TIMES], fraction[TIMES];
     for (int k = 0; k < TIMES; k++)
         time[k] = 20 + 0.25 * k;
     const double w = 2 * acos(-1) / 10;
-    for (int engine = BAL_ENGINE_MARKOV; engine <= BAL_ENGINE_EVENT; engine++) {
-        struct bal_path path = {.times = TIMES, .time = time, .levels = 1, .fraction = fraction};
-        const struct bal_run run = {
-            .seed = 2, .time = 40, .warmup = 0, .engine = (enum bal_engine)engine, .path = &path};
+    for (int engine = BLI_ENGINE_MARKOV; engine <= BLI_ENGINE_EVENT; engine++) {
+        struct bli_path path = {.times = TIMES, .time = time, .levels = 1, .fraction = fraction};
+        const struct bli_run run = {
+            .seed = 2, .time = 40, .warmup = 0, .engine = (enum bli_engine)engine, .path = &path};
         const struct bal_policy_spec policy = policy_of("jiq");
-        struct bal_trial trial = {0};
+        struct bli_trial trial = {0};
         struct bal_error err = {0};
-        assert_int_equal(bal_simulate(&model, &policy, &run, &trial, &err), BAL_OK);
+        assert_int_equal(bli_simulate(&model, &policy, &run, &trial, &err), BAL_OK);
         for (int k = 0; k < TIMES; k++) {
             const double t = time[k], wanted = 0.3 * (1 + 0.8 * (sin(w * t) - w * cos(w * t)) / (1 + w * w));
             if (!(fabs(fraction[k] - wanted) < 0.01))
@@ -523,51 +523,51 @@ static void paths_follow_the_fluid_model(void **unused) {
         {"hyper(0.75,2,0.25,0.4)", "constant"},
     };
     for (int i = 0; i < 3; i++) {
-        struct bal_model model = model_of("100k", 0.3);
+        struct bli_model model = model_of("100k", 0.3);
         struct bal_error err = {0};
-        assert_int_equal(bal_dist_parse(cases[i].size, &model.size, NULL), BAL_OK);
-        assert_int_equal(bal_curve_parse(cases[i].curve, &model.curve, NULL), BAL_OK);
+        assert_int_equal(bli_dist_parse(cases[i].size, &model.size, NULL), BAL_OK);
+        assert_int_equal(bli_curve_parse(cases[i].curve, &model.curve, NULL), BAL_OK);
         if (i == 1) /* 0.3 + 0.2 sin(t/10) */
             model.curve =
-                (struct bal_curve){.kind = BAL_CURVE_SINE, .amplitude = 2.0 / 3, .period = 20 * acos(-1)};
-        assert_int_equal(bal_start_parse("busy=0.1,off=0.9", &model.start, NULL), BAL_OK);
+                (struct bli_curve){.kind = BLI_CURVE_SINE, .amplitude = 2.0 / 3, .period = 20 * acos(-1)};
+        assert_int_equal(bli_start_parse("busy=0.1,off=0.9", &model.start, NULL), BAL_OK);
         static double time[TIMES], fraction[TIMES * LEVELS], standby[TIMES], setup[TIMES];
         for (int k = 0; k < TIMES; k++)
             time[k] = 100.0 * k / (TIMES - 1);
-        struct bal_path path = {.times = TIMES,
+        struct bli_path path = {.times = TIMES,
                                 .time = time,
                                 .levels = LEVELS,
                                 .fraction = fraction,
                                 .standby = standby,
                                 .setup = setup};
-        const struct bal_run run = {.seed = 2, .time = 100, .warmup = 0, .path = &path};
+        const struct bli_run run = {.seed = 2, .time = 100, .warmup = 0, .path = &path};
         const struct bal_policy_spec policy = policy_of("tabs:mu=0.1,nu=0.1");
-        struct bal_trial trial = {0};
-        if (bal_simulate(&model, &policy, &run, &trial, &err))
+        struct bli_trial trial = {0};
+        if (bli_simulate(&model, &policy, &run, &trial, &err))
             fail_msg("%s", err.text);
-        assert_true(trial.metric[BAL_REFUSED] == 0);
+        assert_true(trial.metric[BLI_REFUSED] == 0);
 
-        struct bal_tabs tabs;
-        assert_int_equal(bal_tabs_init(&tabs, 0.3, 0.1, 0.1, &model.size, &model.curve, &err), BAL_OK);
-        const struct bal_fluid_model fluid = bal_fluid_tabs(&tabs);
-        double y[2 + BAL_DIST_PHASES] = {0}, worst = 0;
-        bal_tabs_start(&tabs, &model.start, y);
-        struct bal_fluid_path limit_path;
-        assert_int_equal(bal_fluid_path_init(&limit_path, &fluid, y, 2 + tabs.phases, time, TIMES, &err),
+        struct bli_tabs tabs;
+        assert_int_equal(bli_tabs_init(&tabs, 0.3, 0.1, 0.1, &model.size, &model.curve, &err), BAL_OK);
+        const struct bli_fluid_model fluid = bli_fluid_tabs(&tabs);
+        double y[2 + BLI_DIST_PHASES] = {0}, worst = 0;
+        bli_tabs_start(&tabs, &model.start, y);
+        struct bli_fluid_path limit_path;
+        assert_int_equal(bli_fluid_path_init(&limit_path, &fluid, y, 2 + tabs.phases, time, TIMES, &err),
                          BAL_OK);
         for (size_t k = 0; k < TIMES; k++) {
-            double idle = 1 - bal_fluid_path_at(&limit_path, k, 0) - bal_fluid_path_at(&limit_path, k, 1);
+            double idle = 1 - bli_fluid_path_at(&limit_path, k, 0) - bli_fluid_path_at(&limit_path, k, 1);
             for (size_t level = 0; level < LEVELS; level++) {
                 double q = 0;
                 for (unsigned j = 0; j < tabs.phases; j++)
-                    q += bal_fluid_path_at(&limit_path, k, 2 + level * tabs.phases + j);
+                    q += bli_fluid_path_at(&limit_path, k, 2 + level * tabs.phases + j);
                 worst = fmax(worst, fabs(fraction[k * LEVELS + level] - q));
                 idle -= level == 0 ? q : 0;
             }
-            worst = fmax(worst, fabs(setup[k] - bal_fluid_path_at(&limit_path, k, 1)));
+            worst = fmax(worst, fabs(setup[k] - bli_fluid_path_at(&limit_path, k, 1)));
             worst = fmax(worst, fabs(standby[k] - idle));
         }
-        bal_fluid_path_fini(&limit_path);
+        bli_fluid_path_fini(&limit_path);
         if (!(worst < 0.01))
             fail_msg("%s, %s: a path of 100k servers is %g away from the fluid", cases[i].size,
                      cases[i].curve, worst);
@@ -583,12 +583,12 @@ static void more_servers_waste_less(void **unused) {
     double exponential[2][2];
     for (int dist = 0; dist < 2; dist++)
         for (int i = 0; i < 2; i++) {
-            struct bal_model model = model_of(i ? "1000" : "100", 0.3);
-            assert_int_equal(bal_dist_parse(dist ? "hyper(0.75,2,0.25,0.4)" : "exp", &model.size, NULL),
+            struct bli_model model = model_of(i ? "1000" : "100", 0.3);
+            assert_int_equal(bli_dist_parse(dist ? "hyper(0.75,2,0.25,0.4)" : "exp", &model.size, NULL),
                              BAL_OK);
-            const struct bal_result result =
-                run_of(&model, "tabs:mu=0.1,nu=0.1", i ? 6e5 : 2e5, BAL_ENGINE_AUTO);
-            exponential[dist][i] = result.metric[BAL_POWER_WASTE].mean;
+            const struct bli_result result =
+                run_of(&model, "tabs:mu=0.1,nu=0.1", i ? 6e5 : 2e5, BLI_ENGINE_AUTO);
+            exponential[dist][i] = result.metric[BLI_POWER_WASTE].mean;
         }
     for (int dist = 0; dist < 2; dist++)
         assert_true(exponential[dist][1] < exponential[dist][0] / 2);

@@ -38,14 +38,14 @@ struct fleet {
 };
 
 static int by_end(const void *a, const void *b) {
-    const struct bal_trace_job *x = a, *y = b;
+    const struct bli_trace_job *x = a, *y = b;
     const int64_t one = x->time + x->size, other = y->time + y->size;
     return (one > other) - (one < other);
 }
 
 /* Requests until that time, logged in the order of their ends. */
-static void run_until(struct fleet *fleet, double until, struct bal_recent_requests *log) {
-    static struct bal_trace_job job[100000];
+static void run_until(struct fleet *fleet, double until, struct bli_recent_requests *log) {
+    static struct bli_trace_job job[100000];
     size_t count = 0;
     for (;;) {
         const double next = fleet->now + mean_size / (load * SERVERS) * bal_rng_exp(&fleet->rng);
@@ -55,20 +55,20 @@ static void run_until(struct fleet *fleet, double until, struct bal_recent_reque
         fleet->now = next;
         fleet->free[server] = fmax(fleet->free[server], next) + mean_size * bal_rng_exp(&fleet->rng);
         assert_true(count < sizeof job / sizeof *job);
-        job[count++] = (struct bal_trace_job){.time = (int64_t)((1.7e9 + next) * 1e9),
+        job[count++] = (struct bli_trace_job){.time = (int64_t)((1.7e9 + next) * 1e9),
                                               .size = 1 + (int64_t)((fleet->free[server] - next) * 1e9),
                                               .server = server + 1};
     }
     fleet->now = until; /* which exponential times forget */
     qsort(job, count, sizeof *job, by_end);
     for (size_t i = 0; i < count; i++)
-        bal_recent_add(log, &job[i]);
+        bli_recent_add(log, &job[i]);
 }
 
 /* ---- its twin ---- */
 
-static struct bal_twin *twin_of(const char *now, unsigned traffic) {
-    struct bal_twin_options options = {.has_now = true,
+static struct bli_twin *twin_of(const char *now, unsigned traffic) {
+    struct bli_twin_options options = {.has_now = true,
                                        .now = policy_of(now),
                                        .traffic = traffic,
                                        .window = window,
@@ -76,33 +76,33 @@ static struct bal_twin *twin_of(const char *now, unsigned traffic) {
                                        .step = 1e-9,
                                        .seed = 1};
     options.model.slots = 1;
-    struct bal_twin *twin;
-    assert_int_equal(bal_twin_new(&options, 50000, &twin, NULL), BAL_OK);
+    struct bli_twin *twin;
+    assert_int_equal(bli_twin_new(&options, 50000, &twin, NULL), BAL_OK);
     return twin;
 }
 
-static void look(struct bal_twin *twin) {
+static void look(struct bli_twin *twin) {
     struct bal_error err = {0};
-    if (bal_twin_analyse(twin, twin->window.latest, &err))
+    if (bli_twin_analyse(twin, twin->window.latest, &err))
         fail_msg("%s", err.text);
-    assert_int_equal(twin->state, BAL_TWIN_READY);
+    assert_int_equal(twin->state, BLI_TWIN_READY);
     for (size_t i = 0; i < twin->rows; i++) {
-        if (bal_twin_evaluate(twin, i, &err))
+        if (bli_twin_evaluate(twin, i, &err))
             fail_msg("%s", err.text);
         assert_true(twin->row[i].answered);
     }
-    bal_twin_judge(twin);
+    bli_twin_judge(twin);
     assert_true(twin->compared);
 }
 
-static bool is_inside(const struct bal_twin_row *row, double truth) {
-    const double value = row->time[BAL_TIME_MEAN];
-    return fabs(value - truth) <= bal_twin_error(value, row->log[BAL_TIME_MEAN]);
+static bool is_inside(const struct bli_twin_row *row, double truth) {
+    const double value = row->time[BLI_TIME_MEAN];
+    return fabs(value - truth) <= bli_twin_error(value, row->log[BLI_TIME_MEAN]);
 }
 
 static void intervals_and_alarms(void **unused) {
     (void)unused;
-    struct bal_twin *twin = twin_of("random", 2);
+    struct bli_twin *twin = twin_of("random", 2);
     struct fleet fleet = {.now = 0};
     bal_rng_init(&fleet.rng, 2222, 0, BAL_STREAM_TEST);
     int now = 0, doubled = 0, measured = 0, alarms = 0;
@@ -110,12 +110,12 @@ static void intervals_and_alarms(void **unused) {
     for (int i = 1; i <= WINDOWS; i++) {
         run_until(&fleet, i * (window + 15), &twin->window);
         look(twin);
-        const double truth = mean_size / (1 - load), value = twin->times.time[BAL_TIME_MEAN];
+        const double truth = mean_size / (1 - load), value = twin->times.time[BLI_TIME_MEAN];
         now += is_inside(&twin->row[0], truth);
         doubled += is_inside(&twin->row[1], mean_size / (1 - 2 * load));
-        measured += fabs(value - truth) <= bal_twin_error(value, twin->times.log[BAL_TIME_MEAN]);
+        measured += fabs(value - truth) <= bli_twin_error(value, twin->times.log[BLI_TIME_MEAN]);
         alarms += twin->parted;
-        width += bal_twin_error(value, twin->times.log[BAL_TIME_MEAN]) / truth / WINDOWS;
+        width += bli_twin_error(value, twin->times.log[BLI_TIME_MEAN]) / truth / WINDOWS;
     }
     print_message("# the truth is inside for now in %d of %d, measured in %d, doubled in %d; %d false "
                   "alarms; error %.1f %%\n",
@@ -123,12 +123,12 @@ static void intervals_and_alarms(void **unused) {
     assert_true(now >= INSIDE_MIN && measured >= INSIDE_MIN && doubled >= INSIDE_MIN);
     assert_true(alarms <= ALARMS_MAX);
     assert_true(width < 0.1);
-    bal_twin_free(twin);
+    bli_twin_free(twin);
 }
 
 static void another_policy_is_found_out(void **unused) {
     (void)unused;
-    struct bal_twin *twin = twin_of("pod:d=2", 0);
+    struct bli_twin *twin = twin_of("pod:d=2", 0);
     struct fleet fleet = {.now = 0};
     bal_rng_init(&fleet.rng, 2223, 0, BAL_STREAM_TEST);
     for (int i = 1; i <= 10; i++) {
@@ -136,7 +136,7 @@ static void another_policy_is_found_out(void **unused) {
         look(twin);
         assert_true(twin->parted);
     }
-    bal_twin_free(twin);
+    bli_twin_free(twin);
 }
 
 int main(void) {

@@ -18,10 +18,10 @@
 
 enum { RUNS = 20 };
 
-static struct replications run(const struct bal_model *model, const struct bal_policy_spec *spec,
-                               enum bal_engine engine, bool plain, double jobs) {
-    const struct bal_run how = {.seed = 2301,
-                                .time = jobs / bal_model_arrival_rate(model),
+static struct replications run(const struct bli_model *model, const struct bal_policy_spec *spec,
+                               enum bli_engine engine, bool plain, double jobs) {
+    const struct bli_run how = {.seed = 2301,
+                                .time = jobs / bli_model_arrival_rate(model),
                                 .warmup = 0.1,
                                 .engine = engine,
                                 .reference = plain};
@@ -43,28 +43,28 @@ static void weighted_random_is_a_queue_for_each(void **state) {
     static const struct {
         const char *servers, *size;
         double slow, fast, speed, load, m2;
-        enum bal_engine engine;
+        enum bli_engine engine;
     } cases[] = {
-        {"20x1,5x4", "exp", 20, 5, 4, 0.7, 2, BAL_ENGINE_MARKOV},
-        {"20x1,5x4", "exp", 20, 5, 4, 0.7, 2, BAL_ENGINE_EVENT},
-        {"6x1,2x3", "erlang(4)", 6, 2, 3, 0.7, 1.25, BAL_ENGINE_EVENT},
-        {"6x1,2x3", "lognormal(1)", 6, 2, 3, 0.6, 2, BAL_ENGINE_EVENT},
+        {"20x1,5x4", "exp", 20, 5, 4, 0.7, 2, BLI_ENGINE_MARKOV},
+        {"20x1,5x4", "exp", 20, 5, 4, 0.7, 2, BLI_ENGINE_EVENT},
+        {"6x1,2x3", "erlang(4)", 6, 2, 3, 0.7, 1.25, BLI_ENGINE_EVENT},
+        {"6x1,2x3", "lognormal(1)", 6, 2, 3, 0.6, 2, BLI_ENGINE_EVENT},
     };
     const struct bal_policy_spec spec = policy_of("weighted-random");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct bal_model model = model_of(cases[i].servers, cases[i].size, cases[i].load);
-        const struct bal_prediction known = bal_theory_predict(&model, &spec);
-        assert_int_equal(known.kind, BAL_THEORY_EXACT);
+        const struct bli_model model = model_of(cases[i].servers, cases[i].size, cases[i].load);
+        const struct bli_prediction known = bli_theory_predict(&model, &spec);
+        assert_int_equal(known.kind, BLI_THEORY_EXACT);
         assert_close(
             known.response_mean,
             weighted_random_by_hand(cases[i].slow, cases[i].fast, cases[i].speed, cases[i].load, cases[i].m2),
             1e-12);
         assert_close(known.waiting_probability, cases[i].load, 1e-12);
         struct replications r = run(&model, &spec, cases[i].engine, false, 200000);
-        assert_mean(&r, BAL_RESPONSE_MEAN, known.response_mean, 0, cases[i].size);
-        assert_mean(&r, BAL_WAITING_PROBABILITY, known.waiting_probability, 0, cases[i].size);
+        assert_mean(&r, BLI_RESPONSE_MEAN, known.response_mean, 0, cases[i].size);
+        assert_mean(&r, BLI_WAITING_PROBABILITY, known.waiting_probability, 0, cases[i].size);
         if (!isnan(known.response_quantile[2]))
-            assert_mean(&r, BAL_RESPONSE_P99, known.response_quantile[2], 0, cases[i].size);
+            assert_mean(&r, BLI_RESPONSE_P99, known.response_quantile[2], 0, cases[i].size);
         replications_free(&r);
     }
 }
@@ -73,14 +73,14 @@ static void weighted_random_is_a_queue_for_each(void **state) {
 static void random_is_a_queue_for_each(void **state) {
     (void)state;
     const struct bal_policy_spec spec = policy_of("random");
-    struct bal_model model = model_of("2x1,2x3", "exp", 0.4);
+    struct bli_model model = model_of("2x1,2x3", "exp", 0.4);
     const double rate = 0.4 * 8 / 4, mean = 0.5 / (1 - rate) + 0.5 / (3 - rate);
-    assert_close(bal_theory_predict(&model, &spec).response_mean, mean, 1e-12);
-    struct replications r = run(&model, &spec, BAL_ENGINE_MARKOV, false, 200000);
-    assert_mean(&r, BAL_RESPONSE_MEAN, mean, 0, "random");
+    assert_close(bli_theory_predict(&model, &spec).response_mean, mean, 1e-12);
+    struct replications r = run(&model, &spec, BLI_ENGINE_MARKOV, false, 200000);
+    assert_mean(&r, BLI_RESPONSE_MEAN, mean, 0, "random");
     replications_free(&r);
     model.load = 0.6;
-    assert_int_equal(bal_theory_predict(&model, &spec).kind, BAL_THEORY_UNKNOWN);
+    assert_int_equal(bli_theory_predict(&model, &spec).kind, BLI_THEORY_UNKNOWN);
 }
 
 /* ---- two servers as a chain ---- */
@@ -168,7 +168,7 @@ static void two_servers_are_their_chains(void **state) {
         double (*slow)(int n, int m, double fast);
     } policies[] = {
         {"sed", slow_under_sed}, {"least-conn", slow_under_own}, {"fastest-idle", slow_under_fastest_idle}};
-    const struct bal_model model = model_of("1x1,1x2", "exp", 0.5);
+    const struct bli_model model = model_of("1x1,1x2", "exp", 0.5);
     double mean[3];
     for (int i = 0; i < 3; i++) {
         const struct chain c = {2, 0.5, policies[i].slow};
@@ -176,8 +176,8 @@ static void two_servers_are_their_chains(void **state) {
         mean[i] = response_of(&c);
         for (int way = 0; way < 3; way++) { /* with and without the index, and by events */
             struct replications r =
-                run(&model, &spec, way == 2 ? BAL_ENGINE_EVENT : BAL_ENGINE_MARKOV, way == 1, 100000);
-            assert_mean(&r, BAL_RESPONSE_MEAN, mean[i], 0, policies[i].policy);
+                run(&model, &spec, way == 2 ? BLI_ENGINE_EVENT : BLI_ENGINE_MARKOV, way == 1, 100000);
+            assert_mean(&r, BLI_RESPONSE_MEAN, mean[i], 0, policies[i].policy);
             replications_free(&r);
         }
     }
@@ -191,21 +191,21 @@ static void stable_wherever_any_policy_is(void **state) {
     (void)state;
     static const char *const policies[] = {"weighted-random", "weighted-round-robin", "sed", "fastest-idle",
                                            "least-conn"};
-    struct bal_model model = model_of("20x1,5x4", "lognormal(4)", 0.8);
+    struct bli_model model = model_of("20x1,5x4", "lognormal(4)", 0.8);
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         const struct bal_policy_spec spec = policy_of(policies[i]);
-        assert_close(bal_theory_critical_load(&model, &spec), 1, 0);
+        assert_close(bli_theory_critical_load(&model, &spec), 1, 0);
     }
-    model.weights = BAL_WEIGHTS_NONE; /* then it is random, which is not */
+    model.weights = BLI_WEIGHTS_NONE; /* then it is random, which is not */
     const struct bal_policy_spec spec = policy_of("weighted-random");
-    assert_close(bal_theory_critical_load(&model, &spec), 0.625, 1e-12);
-    const struct bal_run how = {.seed = 2302, .time = 2000, .warmup = 0.1};
-    struct bal_trial blind = {0}, uniform = {0};
+    assert_close(bli_theory_critical_load(&model, &spec), 0.625, 1e-12);
+    const struct bli_run how = {.seed = 2302, .time = 2000, .warmup = 0.1};
+    struct bli_trial blind = {0}, uniform = {0};
     const struct bal_policy_spec random = policy_of("random");
     model.load = 0.5;
-    assert_int_equal(bal_simulate(&model, &spec, &how, &blind, NULL), BAL_OK);
-    assert_int_equal(bal_simulate(&model, &random, &how, &uniform, NULL), BAL_OK);
-    assert_true(blind.metric[BAL_RESPONSE_MEAN] == uniform.metric[BAL_RESPONSE_MEAN]);
+    assert_int_equal(bli_simulate(&model, &spec, &how, &blind, NULL), BAL_OK);
+    assert_int_equal(bli_simulate(&model, &random, &how, &uniform, NULL), BAL_OK);
+    assert_true(blind.metric[BLI_RESPONSE_MEAN] == uniform.metric[BLI_RESPONSE_MEAN]);
 }
 
 int main(void) {

@@ -19,9 +19,9 @@
 
 enum { RUNS = 20, STATES = 4000 };
 
-static struct replications run(const struct bal_model *model, const char *policy, double jobs) {
+static struct replications run(const struct bli_model *model, const char *policy, double jobs) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_run how = {.seed = 2371, .time = jobs / bal_model_arrival_rate(model), .warmup = 0.1};
+    const struct bli_run how = {.seed = 2371, .time = jobs / bli_model_arrival_rate(model), .warmup = 0.1};
     return replicate(model, &spec, &how, RUNS);
 }
 
@@ -29,7 +29,7 @@ static struct replications run(const struct bal_model *model, const char *policy
 
 /* The chain itself: jobs leave at rate theta each while they wait; and what becomes of one that finds k
  * others waiting, step by step. */
-static struct bal_erlang_a chain_of(double lambda, unsigned n, double theta) {
+static struct bli_erlang_a chain_of(double lambda, unsigned n, double theta) {
     static double p[STATES];
     double all = 0, queue = 0, jobs = 0, served = 0, waited = 0, waiting = 0;
     p[0] = 1;
@@ -52,7 +52,7 @@ static struct bal_erlang_a chain_of(double lambda, unsigned n, double theta) {
         served += p[i] * (i >= n ? stays : 1);
     }
     assert_close(1 - served, theta * queue / lambda, 1e-9);
-    return (struct bal_erlang_a){1 - served, waiting / served, waited, jobs};
+    return (struct bli_erlang_a){1 - served, waiting / served, waited, jobs};
 }
 
 static void erlang_a_is_its_chain(void **state) {
@@ -63,7 +63,7 @@ static void erlang_a_is_its_chain(void **state) {
     } cases[] = {{0.7, 0.5, 1},   {1.9, 0.31, 1}, {9.3, 2.385, 10},
                  {120, 0.1, 100}, {3, 20, 2},     {40, 0.05, 10}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct bal_erlang_a a = bal_erlang_a(cases[i].lambda, cases[i].n, cases[i].theta),
+        const struct bli_erlang_a a = bli_erlang_a(cases[i].lambda, cases[i].n, cases[i].theta),
                                   chain = chain_of(cases[i].lambda, cases[i].n, cases[i].theta);
         assert_close(a.gave_up, chain.gave_up, 1e-9);
         assert_close(a.waiting, chain.waiting, 1e-9);
@@ -71,43 +71,43 @@ static void erlang_a_is_its_chain(void **state) {
         assert_close(a.queue, chain.queue, 1e-9);
     }
     /* Patience without end is M/M/n; large fleets do not overflow. */
-    const struct bal_wait wait = bal_wait_mmn(0.9, 10);
-    const struct bal_erlang_a patient = bal_erlang_a(9, 10, 1e-9);
-    assert_close(patient.waiting, bal_wait_mean(&wait), 1e-6);
+    const struct bli_wait wait = bli_wait_mmn(0.9, 10);
+    const struct bli_erlang_a patient = bli_erlang_a(9, 10, 1e-9);
+    assert_close(patient.waiting, bli_wait_mean(&wait), 1e-6);
     assert_true(patient.gave_up < 1e-8);
-    const struct bal_erlang_a large = bal_erlang_a(100000, 90000, 1);
+    const struct bli_erlang_a large = bli_erlang_a(100000, 90000, 1);
     assert_close(large.gave_up, 0.1, 1e-3);
 }
 
-static struct bal_model impatient(const char *servers, unsigned slots, double load, const char *patience) {
-    struct bal_model model = model_of(servers, "exp", load);
+static struct bli_model impatient(const char *servers, unsigned slots, double load, const char *patience) {
+    struct bli_model model = model_of(servers, "exp", load);
     model.slots = slots;
     struct bal_error err;
-    if (bal_dist_parse(patience, &model.patience, &err))
+    if (bli_dist_parse(patience, &model.patience, &err))
         fail_msg("%s", err.text);
     return model;
 }
 
-static void assert_erlang_a(const struct bal_model *model, const char *policy, double n, double jobs) {
+static void assert_erlang_a(const struct bli_model *model, const char *policy, double n, double jobs) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_prediction known = bal_theory_predict(model, &spec);
-    const struct bal_erlang_a a = bal_erlang_a(model->load * n, n, 1 / model->patience.mean);
-    assert_int_equal(known.kind, BAL_THEORY_EXACT);
+    const struct bli_prediction known = bli_theory_predict(model, &spec);
+    const struct bli_erlang_a a = bli_erlang_a(model->load * n, n, 1 / model->patience.mean);
+    assert_int_equal(known.kind, BLI_THEORY_EXACT);
     assert_close(known.gave_up, a.gave_up, 1e-12);
     assert_close(known.response_mean, 1 + a.waiting, 1e-12);
     struct replications r = run(model, policy, jobs);
-    assert_mean(&r, BAL_GAVE_UP, a.gave_up, 0, policy);
-    assert_mean(&r, BAL_WAITING_MEAN, a.waiting, 0, policy);
-    assert_mean(&r, BAL_RESPONSE_MEAN, 1 + a.waiting, 0, policy);
-    assert_mean(&r, BAL_WAITING_PROBABILITY, a.probability, 0, policy);
-    assert_mean(&r, BAL_QUEUE_TOTAL,
-                a.queue * (bal_servers_count(&model->servers) * fmax(model->slots, 1) / n), 0, policy);
+    assert_mean(&r, BLI_GAVE_UP, a.gave_up, 0, policy);
+    assert_mean(&r, BLI_WAITING_MEAN, a.waiting, 0, policy);
+    assert_mean(&r, BLI_RESPONSE_MEAN, 1 + a.waiting, 0, policy);
+    assert_mean(&r, BLI_WAITING_PROBABILITY, a.probability, 0, policy);
+    assert_mean(&r, BLI_QUEUE_TOTAL,
+                a.queue * (bli_servers_count(&model->servers) * fmax(model->slots, 1) / n), 0, policy);
     replications_free(&r);
 }
 
 static void queues_of_their_own_are_erlang_a(void **state) {
     (void)state;
-    const struct bal_model alone = impatient("4", 1, 0.9, "exp(2)"),
+    const struct bli_model alone = impatient("4", 1, 0.9, "exp(2)"),
                            slots = impatient("2", 5, 0.95, "exp(1.5)"),
                            overloaded = impatient("1", 3, 1.4, "exp(0.5)");
     assert_erlang_a(&alone, "random", 1, 25000);
@@ -117,7 +117,7 @@ static void queues_of_their_own_are_erlang_a(void **state) {
 
 static void a_common_queue_is_erlang_a(void **state) {
     (void)state;
-    const struct bal_model model = impatient("5", 0, 1.1, "exp(2)");
+    const struct bli_model model = impatient("5", 0, 1.1, "exp(2)");
     assert_erlang_a(&model, "central", 5, 25000);
 }
 
@@ -128,20 +128,20 @@ static void constant_patience_is_known_too(void **state) {
     const double lambda = 0.8, d = 1.5, gap = 1 - lambda;
     const double mass = lambda * (1 - exp(-gap * d)) / gap, p0 = 1 / (1 + mass + lambda * exp(-gap * d));
     const double gives_up = p0 * lambda * exp(-gap * d);
-    const struct bal_model model = impatient("1", 1, lambda, "det(1.5)");
+    const struct bli_model model = impatient("1", 1, lambda, "det(1.5)");
     struct replications r = run(&model, "random", 25000);
-    assert_mean(&r, BAL_GAVE_UP, gives_up, 0, "det");
+    assert_mean(&r, BLI_GAVE_UP, gives_up, 0, "det");
     replications_free(&r);
     const struct bal_policy_spec random = policy_of("random");
-    assert_int_equal(bal_theory_predict(&model, &random).kind, BAL_THEORY_UNKNOWN);
+    assert_int_equal(bli_theory_predict(&model, &random).kind, BLI_THEORY_UNKNOWN);
 }
 
 /* ---- failures ---- */
 
-static struct bal_model failing(const char *servers, const char *size, double load, const char *failures) {
-    struct bal_model model = model_of(servers, size, load);
+static struct bli_model failing(const char *servers, const char *size, double load, const char *failures) {
+    struct bli_model model = model_of(servers, size, load);
     struct bal_error err = {0};
-    if (bal_failures_parse(failures, &model.failures, &err))
+    if (bli_failures_parse(failures, &model.failures, &err))
         fail_msg("%s", err.text);
     return model;
 }
@@ -169,22 +169,22 @@ static double breakdown_chain(double lambda, double alpha, double beta) {
 
 static void breakdowns_are_their_chain(void **state) {
     (void)state;
-    assert_close(bal_breakdown_queue(0.5, 0.1, 0.7), breakdown_chain(0.5, 0.1, 0.7), 1e-6);
-    assert_close(bal_breakdown_queue(0.3, 1.3, 2.385), breakdown_chain(0.3, 1.3, 2.385), 1e-6);
-    assert_close(bal_breakdown_queue(0.8, 1e-12, 1), 4, 1e-9); /* M/M/1 */
-    assert_true(isinf(bal_breakdown_queue(0.9, 0.2, 0.8)));
+    assert_close(bli_breakdown_queue(0.5, 0.1, 0.7), breakdown_chain(0.5, 0.1, 0.7), 1e-6);
+    assert_close(bli_breakdown_queue(0.3, 1.3, 2.385), breakdown_chain(0.3, 1.3, 2.385), 1e-6);
+    assert_close(bli_breakdown_queue(0.8, 1e-12, 1), 4, 1e-9); /* M/M/1 */
+    assert_true(isinf(bli_breakdown_queue(0.9, 0.2, 0.8)));
 }
 
 static void servers_that_fail_unseen_are_queues_with_breakdowns(void **state) {
     (void)state;
-    const struct bal_model model = failing("3", "exp", 0.5, "mtbf=20,mttr=4,seen=no");
+    const struct bli_model model = failing("3", "exp", 0.5, "mtbf=20,mttr=4,seen=no");
     const struct bal_policy_spec random = policy_of("random");
-    const double queue = bal_breakdown_queue(0.5, 1 / 20., 1 / 4.);
-    assert_close(bal_theory_predict(&model, &random).response_mean, queue / 0.5, 1e-12);
-    assert_close(bal_theory_critical_load(&model, &random), 20 / 24., 1e-12);
+    const double queue = bli_breakdown_queue(0.5, 1 / 20., 1 / 4.);
+    assert_close(bli_theory_predict(&model, &random).response_mean, queue / 0.5, 1e-12);
+    assert_close(bli_theory_critical_load(&model, &random), 20 / 24., 1e-12);
     struct replications r = run(&model, "random", 50000);
-    assert_mean(&r, BAL_QUEUE_MEAN, queue, 0, "random");
-    assert_mean(&r, BAL_RESPONSE_MEAN, queue / 0.5, 0, "random");
+    assert_mean(&r, BLI_QUEUE_MEAN, queue, 0, "random");
+    assert_mean(&r, BLI_RESPONSE_MEAN, queue / 0.5, 0, "random");
     replications_free(&r);
 }
 
@@ -200,11 +200,11 @@ static void interrupted_jobs_go_on_begin_anew_or_are_lost(void **state) {
     for (int i = 0; i < 3; i++) {
         char failures[80];
         snprintf(failures, sizeof failures, "mtbf=3,mttr=2,seen=no,jobs=%s", what[i]);
-        const struct bal_model model = failing("1", "det", 0.001, failures);
+        const struct bli_model model = failing("1", "det", 0.001, failures);
         struct replications r = run(&model, "random", 2500);
-        assert_mean(&r, BAL_RESPONSE_MEAN, response[i], 0.005, what[i]);
+        assert_mean(&r, BLI_RESPONSE_MEAN, response[i], 0.005, what[i]);
         if (i == 2)
-            assert_mean(&r, BAL_FAILED, 1 - exp(-alpha), 0.005, what[i]);
+            assert_mean(&r, BLI_FAILED, 1 - exp(-alpha), 0.005, what[i]);
         replications_free(&r);
     }
 }
@@ -213,14 +213,14 @@ static void interrupted_jobs_go_on_begin_anew_or_are_lost(void **state) {
  * refused. */
 static void what_is_seen_is_not_chosen(void **state) {
     (void)state;
-    struct bal_model seen = failing("2", "det", 0.001, "mtbf=10,mttr=10,jobs=lost"), unseen = seen;
+    struct bli_model seen = failing("2", "det", 0.001, "mtbf=10,mttr=10,jobs=lost"), unseen = seen;
     unseen.failures.unseen = true;
     struct replications r = run(&seen, "random", 2500);
-    assert_mean(&r, BAL_REFUSED, 0.25, 0.005, "seen"); /* both down */
-    assert_mean(&r, BAL_RESPONSE_MEAN, 1, 0.005, "seen");
+    assert_mean(&r, BLI_REFUSED, 0.25, 0.005, "seen"); /* both down */
+    assert_mean(&r, BLI_RESPONSE_MEAN, 1, 0.005, "seen");
     replications_free(&r);
     r = run(&unseen, "random", 2500);
-    assert_mean(&r, BAL_RESPONSE_MEAN, 1 + 0.5 * 10, 0.005, "unseen");
+    assert_mean(&r, BLI_RESPONSE_MEAN, 1 + 0.5 * 10, 0.005, "unseen");
     replications_free(&r);
 }
 
@@ -235,29 +235,29 @@ static void every_policy_survives(void **state) {
     unsigned ran = 0;
     for (size_t i = 0; i < bal_policy_count; i++)
         for (unsigned k = 0; k < 16; k++) {
-            struct bal_model model = failing("3x1,3x2", "exp", 0.8, failures[k % 4]);
+            struct bli_model model = failing("3x1,3x2", "exp", 0.8, failures[k % 4]);
             struct bal_policy_spec spec;
-            enum bal_engine engine;
+            enum bli_engine engine;
             model.slots = k & 4 ? 3 : 1;
             if (k & 8 || k % 4 == 0)
-                bal_dist_parse("exp(1.5)", &model.patience, NULL);
+                bli_dist_parse("exp(1.5)", &model.patience, NULL);
             model.classes = k & 4 && k & 8;
             model.high = 0.3;
             if (model.classes)
-                model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
+                model.discipline = BLI_DISCIPLINE_NONPREEMPTIVE;
             assert_int_equal(bal_policy_parse(bal_policy_table[i]->name, &spec, NULL), BAL_OK);
-            if (bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, NULL))
+            if (bli_simulate_check(&model, &spec, BLI_ENGINE_AUTO, &engine, NULL))
                 continue;
-            struct bal_run how = {.seed = 23, .time = 200, .warmup = 0};
-            struct bal_trial fast = {.jobs = 0}, plain = {.jobs = 0};
-            assert_int_equal(bal_simulate(&model, &spec, &how, &fast, NULL), BAL_OK);
+            struct bli_run how = {.seed = 23, .time = 200, .warmup = 0};
+            struct bli_trial fast = {.jobs = 0}, plain = {.jobs = 0};
+            assert_int_equal(bli_simulate(&model, &spec, &how, &fast, NULL), BAL_OK);
             how.reference = true;
-            assert_int_equal(bal_simulate(&model, &spec, &how, &plain, NULL), BAL_OK);
+            assert_int_equal(bli_simulate(&model, &spec, &how, &plain, NULL), BAL_OK);
             const bool closes = k % 4 == 1 || k % 4 == 3; /* an index knows no servers that are closed */
             if (closes || !(bal_policy_flags(&spec) & BAL_NEEDS_INDEX))
                 assert_true(fast.jobs == plain.jobs && fast.events == plain.events &&
-                            fast.metric[BAL_RESPONSE_MEAN] == plain.metric[BAL_RESPONSE_MEAN]);
-            assert_true(fast.jobs > 200 && fast.metric[BAL_RESPONSE_MEAN] > 0.4);
+                            fast.metric[BLI_RESPONSE_MEAN] == plain.metric[BLI_RESPONSE_MEAN]);
+            assert_true(fast.jobs > 200 && fast.metric[BLI_RESPONSE_MEAN] > 0.4);
             ran++;
         }
     assert_true(ran > 150);
@@ -266,17 +266,17 @@ static void every_policy_survives(void **state) {
 /* A server that is back is told of, and chosen again: whoever forgets one cannot do the work. */
 static void nobody_is_forgotten(void **state) {
     (void)state;
-    const struct bal_model model = failing("6", "exp", 0.6, "mtbf=30,mttr=5");
+    const struct bli_model model = failing("6", "exp", 0.6, "mtbf=30,mttr=5");
     unsigned ran = 0;
     for (size_t i = 0; i < bal_policy_count; i++) {
         struct bal_policy_spec spec;
-        enum bal_engine engine;
+        enum bli_engine engine;
         assert_int_equal(bal_policy_parse(bal_policy_table[i]->name, &spec, NULL), BAL_OK);
-        if (bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, NULL))
+        if (bli_simulate_check(&model, &spec, BLI_ENGINE_AUTO, &engine, NULL))
             continue;
-        const struct bal_run how = {.seed = 24, .time = 3000, .warmup = 0};
-        struct bal_trial trial = {.jobs = 0};
-        assert_int_equal(bal_simulate(&model, &spec, &how, &trial, NULL), BAL_OK);
+        const struct bli_run how = {.seed = 24, .time = 3000, .warmup = 0};
+        struct bli_trial trial = {.jobs = 0};
+        assert_int_equal(bli_simulate(&model, &spec, &how, &trial, NULL), BAL_OK);
         if (!(trial.quarter[3] < 60)) /* random has 20 */
             fail_msg("%s: %g jobs wait", spec.policy->name, trial.quarter[3]);
         ran++;
@@ -295,28 +295,28 @@ static void what_cannot_be_had_is_told(void **state) {
                                         "mtbf=10,mttr=pareto(0.5,1)",
                                         ""};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct bal_failures failures = {0};
+        struct bli_failures failures = {0};
         struct bal_error err = {0};
-        assert_int_equal(bal_failures_parse(texts[i], &failures, &err), BAL_E_SYNTAX);
+        assert_int_equal(bli_failures_parse(texts[i], &failures, &err), BAL_E_SYNTAX);
         assert_non_null(strstr(err.text, "mtbf=1000,mttr=10"));
     }
-    struct bal_failures failures;
+    struct bli_failures failures;
     char text[200];
-    assert_int_equal(bal_failures_parse("mtbf=exp(50),mttr=det(2),seen=no,jobs=lost", &failures, NULL),
+    assert_int_equal(bli_failures_parse("mtbf=exp(50),mttr=det(2),seen=no,jobs=lost", &failures, NULL),
                      BAL_OK);
-    bal_failures_print(&failures, text, sizeof text);
+    bli_failures_print(&failures, text, sizeof text);
     assert_string_equal(text, "mtbf=exp(50),mttr=det(2),jobs=lost,seen=no");
-    struct bal_model model = failing("2", "exp", 0.5, "mtbf=10,mttr=1");
+    struct bli_model model = failing("2", "exp", 0.5, "mtbf=10,mttr=1");
     struct bal_error err;
-    enum bal_engine engine;
+    enum bli_engine engine;
     struct bal_policy_spec spec = policy_of("least-work");
-    assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, &err), BAL_E_MODEL);
+    assert_int_equal(bli_simulate_check(&model, &spec, BLI_ENGINE_AUTO, &engine, &err), BAL_E_MODEL);
     spec = policy_of("tabs");
-    assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, &err), BAL_E_MODEL);
+    assert_int_equal(bli_simulate_check(&model, &spec, BLI_ENGINE_AUTO, &engine, &err), BAL_E_MODEL);
     spec = policy_of("random");
-    assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_MARKOV, &engine, &err), BAL_E_MODEL);
+    assert_int_equal(bli_simulate_check(&model, &spec, BLI_ENGINE_MARKOV, &engine, &err), BAL_E_MODEL);
     model.steal.kind = BAL_STEAL_HALF;
-    assert_int_equal(bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, &err), BAL_E_MODEL);
+    assert_int_equal(bli_simulate_check(&model, &spec, BLI_ENGINE_AUTO, &engine, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "servers that steal"));
 }
 

@@ -29,7 +29,7 @@ static uint32_t first_of(const struct entry *entry, const bool *there) {
 }
 
 /* Times of a coarse grid, so that many are equal; the number of entries rises and falls. */
-static void storm(struct bal_event_list *list, uint32_t steps, uint32_t most, uint64_t replication) {
+static void storm(struct bli_event_list *list, uint32_t steps, uint32_t most, uint64_t replication) {
     static struct entry entry[MOST];
     static bool there[MOST];
     uint64_t order = 0;
@@ -44,52 +44,52 @@ static void storm(struct bal_event_list *list, uint32_t steps, uint32_t most, ui
                 continue;
             entry[id] = (struct entry){now + bal_rng_below(&rng, 20) * 0.25, order++};
             there[id] = true;
-            assert_true(bal_event_list_add(list, entry[id].time, id));
+            assert_true(bli_event_list_add(list, entry[id].time, id));
         } else if (list->count) {
             const uint32_t expected = first_of(entry, there);
-            now = bal_event_list_next_time(list);
+            now = bli_event_list_next_time(list);
             assert_true(now == entry[expected].time);
-            assert_int_equal(bal_event_list_first(list), expected);
-            assert_int_equal(bal_event_list_pop(list), expected);
+            assert_int_equal(bli_event_list_first(list), expected);
+            assert_int_equal(bli_event_list_pop(list), expected);
             there[expected] = false;
         } else {
-            assert_true(bal_event_list_next_time(list) == INFINITY);
+            assert_true(bli_event_list_next_time(list) == INFINITY);
         }
     }
     while (list->count)
-        there[bal_event_list_pop(list)] = false;
+        there[bli_event_list_pop(list)] = false;
 }
 
 static void by_time_and_then_by_order(void **state) {
     (void)state;
-    struct bal_event_list list = {0};
+    struct bli_event_list list = {0};
     storm(&list, 2000, 5, 0);
     storm(&list, 20000, 200, 1);
     storm(&list, 20000, MOST, 2);
-    bal_event_list_fini(&list);
+    bli_event_list_fini(&list);
 }
 
 /* Orders have 32 bits and begin at 0 again when they are used up. */
 static void orders_that_are_used_up_change_nothing(void **state) {
     (void)state;
-    struct bal_event_list list = {0};
+    struct bli_event_list list = {0};
     list.order = UINT32_MAX - 2000;
     storm(&list, 20000, 300, 3);
     assert_true(list.order < UINT32_MAX - 2000);
-    bal_event_list_fini(&list);
+    bli_event_list_fini(&list);
 }
 
 static void huge_times_and_none(void **state) {
     (void)state;
-    struct bal_event_list list = {0};
+    struct bli_event_list list = {0};
     const double times[] = {1e300, 0, INFINITY, 5e-324, 1e300, 0};
     const uint32_t expected[] = {1, 5, 3, 0, 4, 2};
     for (uint32_t id = 0; id < 6; id++)
-        assert_true(bal_event_list_add(&list, times[id], id));
+        assert_true(bli_event_list_add(&list, times[id], id));
     for (int i = 0; i < 6; i++)
-        assert_int_equal(bal_event_list_pop(&list), expected[i]);
+        assert_int_equal(bli_event_list_pop(&list), expected[i]);
     assert_int_equal(list.count, 0);
-    bal_event_list_fini(&list);
+    bli_event_list_fini(&list);
 }
 
 int main(void) {

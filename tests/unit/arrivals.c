@@ -18,10 +18,10 @@
 
 #include <string.h>
 
-static struct bal_arrivals arrivals_of(const char *text) {
-    struct bal_arrivals arrivals;
+static struct bli_arrivals arrivals_of(const char *text) {
+    struct bli_arrivals arrivals;
     struct bal_error err = {0};
-    if (bal_arrivals_parse(text, &arrivals, &err))
+    if (bli_arrivals_parse(text, &arrivals, &err))
         fail_msg("%s", err.text);
     return arrivals;
 }
@@ -46,14 +46,14 @@ static void canonical_text(void **state) {
         {"batch(table(8:0.5 0:0.5))", "batch(table(0:0.5 8:0.5))", false},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const struct bal_arrivals arrivals = arrivals_of(known[i].text);
-        char text[BAL_ARRIVALS_TEXT], short_text[5];
-        assert_int_equal(bal_arrivals_print(&arrivals, text, sizeof text), strlen(known[i].canonical));
+        const struct bli_arrivals arrivals = arrivals_of(known[i].text);
+        char text[BLI_ARRIVALS_TEXT], short_text[5];
+        assert_int_equal(bli_arrivals_print(&arrivals, text, sizeof text), strlen(known[i].canonical));
         assert_string_equal(text, known[i].canonical);
-        assert_int_equal(bal_arrivals_print(&arrivals, short_text, sizeof short_text),
+        assert_int_equal(bli_arrivals_print(&arrivals, short_text, sizeof short_text),
                          strlen(known[i].canonical));
         assert_memory_equal(short_text, known[i].canonical, 4);
-        assert_int_equal(bal_arrivals_are_poisson(&arrivals), known[i].poisson);
+        assert_int_equal(bli_arrivals_are_poisson(&arrivals), known[i].poisson);
     }
 }
 
@@ -84,12 +84,12 @@ static void refusals(void **state) {
         {"batch(exp)", "no such law of whole numbers"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct bal_arrivals arrivals = arrivals_of("batch(3)");
+        struct bli_arrivals arrivals = arrivals_of("batch(3)");
         struct bal_error err = {0};
-        assert_int_not_equal(bal_arrivals_parse(bad[i].text, &arrivals, &err), BAL_OK);
+        assert_int_not_equal(bli_arrivals_parse(bad[i].text, &arrivals, &err), BAL_OK);
         if (!strstr(err.text, bad[i].why))
             fail_msg("'%s': %s", bad[i].text, err.text);
-        assert_int_equal(arrivals.kind, BAL_ARRIVALS_BATCH);
+        assert_int_equal(arrivals.kind, BLI_ARRIVALS_BATCH);
     }
 }
 
@@ -97,22 +97,22 @@ static void refusals(void **state) {
 static void refusing_models(void **state) {
     (void)state;
     struct bal_error err;
-    struct bal_model model = {.load = 0.8, .arrivals = arrivals_of("renewal(det)")};
-    bal_servers_parse("3", &model.servers, NULL);
-    bal_dist_parse("exp", &model.size, NULL);
-    assert_int_equal(bal_model_check(&model, &err), BAL_OK);
-    bal_curve_parse("sine(0.5,10)", &model.curve, NULL);
-    assert_int_equal(bal_model_check(&model, &err), BAL_E_MODEL);
+    struct bli_model model = {.load = 0.8, .arrivals = arrivals_of("renewal(det)")};
+    bli_servers_parse("3", &model.servers, NULL);
+    bli_dist_parse("exp", &model.size, NULL);
+    assert_int_equal(bli_model_check(&model, &err), BAL_OK);
+    bli_curve_parse("sine(0.5,10)", &model.curve, NULL);
+    assert_int_equal(bli_model_check(&model, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "load curve"));
     model.arrivals = arrivals_of("batch(3)");
-    assert_int_equal(bal_model_check(&model, &err), BAL_OK);
+    assert_int_equal(bli_model_check(&model, &err), BAL_OK);
     model.arrivals = arrivals_of("mmpp(1,0.0003;2,0.0003)");
-    assert_int_equal(bal_model_check(&model, &err), BAL_E_MODEL);
+    assert_int_equal(bli_model_check(&model, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "changes its state"));
-    model.curve = (struct bal_curve){0};
-    model.clock = BAL_CLOCK_SLOTTED;
-    bal_batch_parse("poisson", &model.batch, NULL);
-    assert_int_equal(bal_model_check(&model, &err), BAL_E_MODEL);
+    model.curve = (struct bli_curve){0};
+    model.clock = BLI_CLOCK_SLOTTED;
+    bli_batch_parse("poisson", &model.batch, NULL);
+    assert_int_equal(bli_model_check(&model, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "continuous time"));
 }
 
@@ -122,14 +122,14 @@ static void refusing_models(void **state) {
 static void assert_counts(const char *text, double window, double dispersion, double in_all, double wide) {
     enum { WINDOWS = 20000 };
     const double rate = 2.385, mean = rate * window;
-    const struct bal_arrivals arrivals = arrivals_of(text);
+    const struct bli_arrivals arrivals = arrivals_of(text);
     struct bal_rng rng;
-    struct bal_arrival_source source;
+    struct bli_arrival_source source;
     bal_rng_init(&rng, 7, 0, BAL_STREAM_TEST);
-    bal_arrival_source_init(&source, &arrivals, 1 / rate, &rng);
-    double sum = 0, squares = 0, count = 0, now = bal_arrival_source_next(&source, 0);
+    bli_arrival_source_init(&source, &arrivals, 1 / rate, &rng);
+    double sum = 0, squares = 0, count = 0, now = bli_arrival_source_next(&source, 0);
     for (unsigned i = 1; i <= WINDOWS; i++, count = 0) {
-        for (; now < i * window; now = bal_arrival_source_next(&source, now))
+        for (; now < i * window; now = bli_arrival_source_next(&source, now))
             count++;
         sum += count;
         squares += (count - mean) * (count - mean);
@@ -168,27 +168,27 @@ static void counts(void **state) {
 
 static void clockwork(void **state) {
     (void)state;
-    const struct bal_arrivals arrivals = arrivals_of("renewal(det(7))");
+    const struct bli_arrivals arrivals = arrivals_of("renewal(det(7))");
     struct bal_rng rng;
-    struct bal_arrival_source source;
+    struct bli_arrival_source source;
     bal_rng_init(&rng, 7, 0, BAL_STREAM_TEST);
-    bal_arrival_source_init(&source, &arrivals, 0.25, &rng);
+    bli_arrival_source_init(&source, &arrivals, 0.25, &rng);
     for (unsigned i = 0; i < 10; i++)
-        assert_true(bal_arrival_source_next(&source, i * 0.25) == (i + 1) * 0.25);
+        assert_true(bli_arrival_source_next(&source, i * 0.25) == (i + 1) * 0.25);
 }
 
 /* Three states in their order: how many jobs come in the time of each, and what follows which. */
 static void order_of_states(void **state) {
     (void)state;
-    const struct bal_arrivals arrivals = arrivals_of("mmpp(100,5;10,5;1,5)");
+    const struct bli_arrivals arrivals = arrivals_of("mmpp(100,5;10,5;1,5)");
     struct bal_rng rng;
-    struct bal_arrival_source source;
+    struct bli_arrival_source source;
     bal_rng_init(&rng, 8, 0, BAL_STREAM_TEST);
-    bal_arrival_source_init(&source, &arrivals, 0.01, &rng);
+    bli_arrival_source_init(&source, &arrivals, 0.01, &rng);
     double jobs[3] = {0}, from_to[3][3] = {{0}};
     unsigned last = source.state;
     for (unsigned i = 0; i < 400000; i++) {
-        bal_arrival_source_next(&source, 0);
+        bli_arrival_source_next(&source, 0);
         jobs[source.state]++;
         from_to[last][source.state]++;
         last = source.state;
@@ -207,21 +207,21 @@ static void order_of_states(void **state) {
 /* What comes with the last job, comes at its time, and is forgotten when asked. */
 static void batches(void **state) {
     (void)state;
-    const struct bal_arrivals arrivals = arrivals_of("batch(3)");
+    const struct bli_arrivals arrivals = arrivals_of("batch(3)");
     struct bal_rng rng;
-    struct bal_arrival_source source;
+    struct bli_arrival_source source;
     bal_rng_init(&rng, 9, 0, BAL_STREAM_TEST);
-    bal_arrival_source_init(&source, &arrivals, 1, &rng);
+    bli_arrival_source_init(&source, &arrivals, 1, &rng);
     double now = 0;
     for (unsigned i = 0; i < 30; i++) {
-        const double next = bal_arrival_source_next(&source, now);
+        const double next = bli_arrival_source_next(&source, now);
         assert_int_equal(source.first, i % 3 == 0);
         assert_int_equal(next == now, i % 3 != 0);
         now = next;
     }
-    now = bal_arrival_source_next(&source, now);
-    bal_arrival_source_drop(&source);
-    assert_true(bal_arrival_source_next(&source, now) > now);
+    now = bli_arrival_source_next(&source, now);
+    bli_arrival_source_drop(&source);
+    assert_true(bli_arrival_source_next(&source, now) > now);
     assert_true(source.first);
 }
 

@@ -15,17 +15,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct bal_batch dist(const char *text) {
-    struct bal_batch batch;
+static struct bli_batch dist(const char *text) {
+    struct bli_batch batch;
     struct bal_error err = {0};
-    if (bal_batch_parse(text, &batch, &err))
+    if (bli_batch_parse(text, &batch, &err))
         fail_msg("%s", err.text);
     return batch;
 }
 
-static const char *print(const struct bal_batch *batch) {
-    static char text[BAL_BATCH_TEXT];
-    assert_true(bal_batch_print(batch, text, sizeof text) < sizeof text);
+static const char *print(const struct bli_batch *batch) {
+    static char text[BLI_BATCH_TEXT];
+    assert_true(bli_batch_print(batch, text, sizeof text) < sizeof text);
     return text;
 }
 
@@ -49,14 +49,14 @@ static void canonical_text(void **state) {
         {"table(3:1)", "table(3:1)", 3, 0, 3, 3},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const struct bal_batch batch = dist(known[i].text);
+        const struct bli_batch batch = dist(known[i].text);
         assert_string_equal(print(&batch), known[i].canonical);
         assert_false(batch.open);
         assert_true(batch.mean == known[i].mean);
-        assert_true(fabs(bal_batch_variance(&batch) - known[i].variance) < 1e-12);
+        assert_true(fabs(bli_batch_variance(&batch) - known[i].variance) < 1e-12);
         assert_int_equal(batch.low, known[i].low);
         assert_true(batch.high == known[i].high);
-        const struct bal_batch again = dist(known[i].canonical);
+        const struct bli_batch again = dist(known[i].canonical);
         assert_memory_equal(batch.probability, again.probability, sizeof batch.probability);
         assert_memory_equal(batch.value, again.value, sizeof batch.value);
     }
@@ -65,9 +65,9 @@ static void canonical_text(void **state) {
 /* Probabilities that were rounded by hand are scaled once, and then stay as they are. */
 static void rounded_table(void **state) {
     (void)state;
-    const struct bal_batch batch = dist("table(0:0.333333 1:0.333333 2:0.333333)");
+    const struct bli_batch batch = dist("table(0:0.333333 1:0.333333 2:0.333333)");
     assert_true(fabs(batch.mean - 1) < 1e-15);
-    const struct bal_batch again = dist(print(&batch));
+    const struct bli_batch again = dist(print(&batch));
     assert_memory_equal(batch.probability, again.probability, sizeof batch.probability);
 }
 
@@ -75,29 +75,29 @@ static void open_means(void **state) {
     (void)state;
     static const char *const names[] = {"poisson", "geometric", "bernoulli"};
     for (size_t i = 0; i < 3; i++) {
-        struct bal_batch batch = dist(names[i]);
-        assert_true(batch.open && isnan(batch.mean) && isnan(bal_batch_variance(&batch)));
+        struct bli_batch batch = dist(names[i]);
+        assert_true(batch.open && isnan(batch.mean) && isnan(bli_batch_variance(&batch)));
         assert_string_equal(print(&batch), names[i]);
-        assert_int_equal(bal_batch_set_mean(&batch, 0.5, NULL), BAL_OK);
+        assert_int_equal(bli_batch_set_mean(&batch, 0.5, NULL), BAL_OK);
         assert_true(!batch.open && batch.mean == 0.5);
     }
-    struct bal_batch bernoulli = dist("bernoulli");
+    struct bli_batch bernoulli = dist("bernoulli");
     struct bal_error err = {0};
-    assert_int_equal(bal_batch_set_mean(&bernoulli, 1.5, &err), BAL_E_RANGE);
+    assert_int_equal(bli_batch_set_mean(&bernoulli, 1.5, &err), BAL_E_RANGE);
     assert_string_equal(err.text, "batch 'bernoulli' cannot bring 1.5 jobs a slot; its mean is at most 1");
     assert_true(bernoulli.open);
 }
 
 static void short_buffers(void **state) {
     (void)state;
-    const struct bal_batch batch = dist("table(1:0.5 2:0.25 7:0.25)");
+    const struct bli_batch batch = dist("table(1:0.5 2:0.25 7:0.25)");
     const size_t length = strlen(print(&batch));
-    char whole[BAL_BATCH_TEXT];
+    char whole[BLI_BATCH_TEXT];
     strcpy(whole, print(&batch));
     for (size_t size = 0; size <= length + 1; size++) {
         char text[64];
         memset(text, '#', sizeof text);
-        assert_int_equal(bal_batch_print(&batch, text, size), length);
+        assert_int_equal(bli_batch_print(&batch, text, size), length);
         if (size > 0) {
             assert_int_equal(strlen(text), size - 1);
             assert_memory_equal(text, whole, size - 1);
@@ -132,9 +132,9 @@ static void errors(void **state) {
         {"table(1:0 2:1)", "law 'table(1:0 2:1)': P = 0 is not a probability above 0"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct bal_batch batch = {.values = 12345};
+        struct bli_batch batch = {.values = 12345};
         struct bal_error err = {0};
-        assert_int_not_equal(bal_batch_parse(known[i].text, &batch, &err), BAL_OK);
+        assert_int_not_equal(bli_batch_parse(known[i].text, &batch, &err), BAL_OK);
         assert_string_equal(err.text, known[i].message);
         assert_int_equal(batch.values, 12345);
     }
@@ -147,8 +147,8 @@ static void too_many_values(void **state) {
         sprintf(text + strlen(text), "%d:%.17g ", i, 1.0 / 33);
     strcat(text, ")");
     struct bal_error err = {0};
-    struct bal_batch batch;
-    assert_int_equal(bal_batch_parse(text, &batch, &err), BAL_E_RANGE);
+    struct bli_batch batch;
+    assert_int_equal(bli_batch_parse(text, &batch, &err), BAL_E_RANGE);
     assert_non_null(strstr(err.text, "more than 32 values"));
 }
 
@@ -156,18 +156,18 @@ static void too_many_values(void **state) {
 
 enum { CELLS = 400, DRAWS = 100000 };
 
-static double probability(const struct bal_batch *batch, uint32_t k) {
+static double probability(const struct bli_batch *batch, uint32_t k) {
     const double mean = batch->mean;
     switch (batch->kind) {
-    case BAL_BATCH_POISSON:
+    case BLI_BATCH_POISSON:
         return exp(k * log(mean) - mean - lgamma(k + 1.0));
-    case BAL_BATCH_GEOMETRIC:
+    case BLI_BATCH_GEOMETRIC:
         return pow(mean / (1 + mean), k) / (1 + mean);
-    case BAL_BATCH_BERNOULLI:
+    case BLI_BATCH_BERNOULLI:
         return k == 0 ? 1 - mean : k == 1 ? mean : 0;
-    case BAL_BATCH_CONSTANT:
+    case BLI_BATCH_CONSTANT:
         return k == batch->low;
-    case BAL_BATCH_UNIFORM:
+    case BLI_BATCH_UNIFORM:
         return k >= batch->low && k <= batch->high ? 1.0 / (batch->high - batch->low + 1) : 0;
     default:
         for (uint32_t i = 0; i < batch->values; i++)
@@ -199,7 +199,7 @@ static void draws(void **state) {
     };
     static uint32_t drawn[DRAWS];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const struct bal_batch batch = dist(texts[i]);
+        const struct bli_batch batch = dist(texts[i]);
         double p[CELLS + 1], left = 1;
         for (uint32_t k = 0; k < CELLS; k++)
             left -= p[k] = probability(&batch, k);
@@ -208,9 +208,9 @@ static void draws(void **state) {
             struct bal_rng rng;
             bal_rng_init(&rng, 100 + i, (uint64_t)many, BAL_STREAM_TEST);
             if (many)
-                bal_batch_sample_many(&batch, &rng, drawn, DRAWS);
+                bli_batch_sample_many(&batch, &rng, drawn, DRAWS);
             for (size_t j = 0; j < DRAWS && !many; j++)
-                drawn[j] = bal_batch_sample(&batch, &rng);
+                drawn[j] = bli_batch_sample(&batch, &rng);
             uint64_t count[CELLS + 1] = {0};
             for (size_t j = 0; j < DRAWS; j++)
                 count[drawn[j] < CELLS ? drawn[j] : CELLS]++;
@@ -223,13 +223,13 @@ static void draws(void **state) {
 static void neighbours(void **state) {
     (void)state;
     enum { N = 19, LENGTH = 50, BLOCKS = 20000 };
-    const struct bal_batch batch = dist("uniform(0,18)");
+    const struct bli_batch batch = dist("uniform(0,18)");
     struct bal_rng rng;
     bal_rng_init(&rng, 7, 0, BAL_STREAM_TEST);
     static uint64_t count[4][N * N];
     for (int block = 0; block < BLOCKS; block++) {
         uint32_t out[LENGTH];
-        bal_batch_sample_many(&batch, &rng, out, LENGTH);
+        bli_batch_sample_many(&batch, &rng, out, LENGTH);
         for (int distance = 1; distance <= 4; distance++)
             for (int i = 0; i + distance < LENGTH; i += 2 * distance)
                 count[distance - 1][out[i] * N + out[i + distance]]++;
@@ -249,9 +249,9 @@ static void lengths(void **state) {
     bal_rng_init(&rng, 8, 0, BAL_STREAM_TEST);
     for (size_t i = 0; i < 4; i++)
         for (size_t n = 0; n < 140; n++) {
-            const struct bal_batch batch = dist(texts[i]);
+            const struct bli_batch batch = dist(texts[i]);
             uint32_t out[150] = {0};
-            bal_batch_sample_many(&batch, &rng, out, n);
+            bli_batch_sample_many(&batch, &rng, out, n);
             for (size_t j = 0; j < 150; j++)
                 assert_true(j < n ? out[j] >= batch.low && out[j] <= batch.high : out[j] == 0);
         }
@@ -271,14 +271,14 @@ static void fleets(void **state) {
         {"4xtable(2:1)", "4x2", 8},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct bal_servers servers;
+        struct bli_servers servers;
         struct bal_error err = {0};
-        if (bal_servers_parse(known[i].text, &servers, &err))
+        if (bli_servers_parse(known[i].text, &servers, &err))
             fail_msg("%s", err.text);
         char text[200];
-        assert_int_equal(bal_servers_print(&servers, text, sizeof text), strlen(known[i].canonical));
+        assert_int_equal(bli_servers_print(&servers, text, sizeof text), strlen(known[i].canonical));
         assert_string_equal(text, known[i].canonical);
-        assert_true(bal_servers_capacity(&servers) == known[i].capacity);
+        assert_true(bli_servers_capacity(&servers) == known[i].capacity);
     }
     static const char *const wrong[] = {
         "50xuniform(0,19)",
@@ -290,55 +290,55 @@ static void fleets(void **state) {
         "5x",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct bal_servers servers = {.groups = 77};
+        struct bli_servers servers = {.groups = 77};
         struct bal_error err = {0};
-        assert_int_not_equal(bal_servers_parse(wrong[i], &servers, &err), BAL_OK);
+        assert_int_not_equal(bli_servers_parse(wrong[i], &servers, &err), BAL_OK);
         assert_non_null(strstr(err.text, "servers '"));
         assert_int_equal(servers.groups, 77);
     }
 }
 
-static struct bal_model slotted(const char *servers, const char *batch, double load) {
-    struct bal_model model = {.load = load, .clock = BAL_CLOCK_SLOTTED, .batch = dist(batch)};
-    assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
+static struct bli_model slotted(const char *servers, const char *batch, double load) {
+    struct bli_model model = {.load = load, .clock = BLI_CLOCK_SLOTTED, .batch = dist(batch)};
+    assert_int_equal(bli_servers_parse(servers, &model.servers, NULL), BAL_OK);
     return model;
 }
 
 static void models(void **state) {
     (void)state;
-    struct bal_model model = slotted("50x1,50xuniform(1,19)", "poisson", 0.9);
-    assert_int_equal(bal_model_check(&model, NULL), BAL_OK);
-    assert_true(bal_model_arrival_rate(&model) == 0.9 * 550);
-    struct bal_batch batch;
-    assert_int_equal(bal_model_batch(&model, &batch, NULL), BAL_OK);
+    struct bli_model model = slotted("50x1,50xuniform(1,19)", "poisson", 0.9);
+    assert_int_equal(bli_model_check(&model, NULL), BAL_OK);
+    assert_true(bli_model_arrival_rate(&model) == 0.9 * 550);
+    struct bli_batch batch;
+    assert_int_equal(bli_model_batch(&model, &batch, NULL), BAL_OK);
     assert_true(!batch.open && batch.mean == 0.9 * 550 && model.batch.open);
-    bal_model_set_load(&model); /* nothing to set */
+    bli_model_set_load(&model); /* nothing to set */
     assert_true(model.load == 0.9);
 
     model = slotted("50x1,50xuniform(1,19)", "500", NAN);
-    bal_model_set_load(&model);
+    bli_model_set_load(&model);
     assert_true(model.load == 500 / 550.0);
-    assert_int_equal(bal_model_check(&model, NULL), BAL_OK);
+    assert_int_equal(bli_model_check(&model, NULL), BAL_OK);
 }
 
 static void wrong_models(void **state) {
     (void)state;
-    struct bal_model fixed = slotted("50x1,50xuniform(1,19)", "500", 0.5);
-    struct bal_model fraction = slotted("5x1.5", "poisson", 0.5);
-    struct bal_model bernoulli = slotted("5x1", "bernoulli", 0.5);
-    struct bal_model none = slotted("5x1", "poisson", 0.5);
-    none.batch.kind = BAL_BATCH_NONE;
-    struct bal_model classes = slotted("5x1", "poisson", 0.5);
+    struct bli_model fixed = slotted("50x1,50xuniform(1,19)", "500", 0.5);
+    struct bli_model fraction = slotted("5x1.5", "poisson", 0.5);
+    struct bli_model bernoulli = slotted("5x1", "bernoulli", 0.5);
+    struct bli_model none = slotted("5x1", "poisson", 0.5);
+    none.batch.kind = BLI_BATCH_NONE;
+    struct bli_model classes = slotted("5x1", "poisson", 0.5);
     classes.classes = true;
-    struct bal_model ordered = slotted("5x1", "poisson", 0.5), standing = ordered, starting = ordered;
-    ordered.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
-    assert_int_equal(bal_dist_parse("det(2)", &standing.standby, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse("det(2)", &starting.setup, NULL), BAL_OK);
-    struct bal_model continuous = slotted("5xuniform(1,2)", "poisson", 0.5);
-    continuous.clock = BAL_CLOCK_CONTINUOUS;
-    assert_int_equal(bal_dist_parse("exp", &continuous.size, NULL), BAL_OK);
+    struct bli_model ordered = slotted("5x1", "poisson", 0.5), standing = ordered, starting = ordered;
+    ordered.discipline = BLI_DISCIPLINE_NONPREEMPTIVE;
+    assert_int_equal(bli_dist_parse("det(2)", &standing.standby, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse("det(2)", &starting.setup, NULL), BAL_OK);
+    struct bli_model continuous = slotted("5xuniform(1,2)", "poisson", 0.5);
+    continuous.clock = BLI_CLOCK_CONTINUOUS;
+    assert_int_equal(bli_dist_parse("exp", &continuous.size, NULL), BAL_OK);
     const struct {
-        const struct bal_model *model;
+        const struct bli_model *model;
         const char *says;
     } known[] = {
         {&fixed, "batch 'constant(500)' makes a load of 0.909091, not 0.5"},
@@ -353,7 +353,7 @@ static void wrong_models(void **state) {
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct bal_error err = {0};
-        assert_int_not_equal(bal_model_check(known[i].model, &err), BAL_OK);
+        assert_int_not_equal(bli_model_check(known[i].model, &err), BAL_OK);
         if (!strstr(err.text, known[i].says))
             fail_msg("'%s' does not say '%s'", err.text, known[i].says);
     }

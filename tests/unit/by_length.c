@@ -20,7 +20,7 @@ static uint32_t least_of(const uint32_t *length, uint32_t count) {
 
 /* order is a permutation that ascends in length, place is its inverse, end[l] counts the servers with at most
  * l jobs. */
-static void assert_sorted(const struct bal_length_index *index, const uint32_t *length) {
+static void assert_sorted(const struct bli_length_index *index, const uint32_t *length) {
     for (uint32_t at = 0; at < index->count; at++) {
         assert_true(index->order[at] < index->count);
         assert_int_equal(index->place[index->order[at]], at);
@@ -34,9 +34,9 @@ static void assert_sorted(const struct bal_length_index *index, const uint32_t *
     }
 }
 
-static void assert_shortest(const struct bal_length_index *index, const uint32_t *length) {
+static void assert_shortest(const struct bli_length_index *index, const uint32_t *length) {
     const uint32_t least = least_of(length, index->count);
-    const uint32_t ties = bal_length_index_ties(index, least);
+    const uint32_t ties = bli_length_index_ties(index, least);
     uint32_t expected = 0;
     for (uint32_t server = 0; server < index->count; server++)
         expected += length[server] == least;
@@ -52,8 +52,8 @@ static void follows_sorting(void **state) {
     const uint32_t counts[] = {1, 2, 3, 10, 100};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         const uint32_t count = counts[c];
-        struct bal_length_index index;
-        assert_int_equal(bal_length_index_init(&index, count), BAL_OK);
+        struct bli_length_index index;
+        assert_int_equal(bli_length_index_init(&index, count), BAL_OK);
         uint32_t *length = calloc(count, sizeof *length);
         assert_non_null(length);
         struct bal_rng rng;
@@ -65,10 +65,10 @@ static void follows_sorting(void **state) {
             const uint32_t server = bal_rng_below(&rng, surge && count > 2 ? 2 : count);
             const bool up = bal_rng_below(&rng, 100) < (surge ? 90 : 50);
             if (up) {
-                assert_true(bal_length_index_increment(&index, server, length[server]));
+                assert_true(bli_length_index_increment(&index, server, length[server]));
                 length[server]++;
             } else if (length[server] > 0) {
-                bal_length_index_decrement(&index, server, length[server]);
+                bli_length_index_decrement(&index, server, length[server]);
                 length[server]--;
             }
             assert_shortest(&index, length);
@@ -77,7 +77,7 @@ static void follows_sorting(void **state) {
         }
         assert_sorted(&index, length);
         assert_true(index.levels > levels);
-        bal_length_index_fini(&index);
+        bli_length_index_fini(&index);
         free(length);
     }
 }
@@ -85,14 +85,14 @@ static void follows_sorting(void **state) {
 /* Levels that are added late know all servers. */
 static void reserves_levels(void **state) {
     (void)state;
-    struct bal_length_index index;
-    assert_int_equal(bal_length_index_init(&index, 5), BAL_OK);
+    struct bli_length_index index;
+    assert_int_equal(bli_length_index_init(&index, 5), BAL_OK);
     const uint32_t length[5] = {0};
-    assert_true(bal_length_index_reserve(&index, 100000));
+    assert_true(bli_length_index_reserve(&index, 100000));
     assert_true(index.levels > 100000);
     assert_sorted(&index, length);
-    bal_length_index_fini(&index);
-    bal_length_index_fini(&index); /* harmless */
+    bli_length_index_fini(&index);
+    bli_length_index_fini(&index); /* harmless */
 }
 
 int main(void) {

@@ -20,14 +20,14 @@ static double earliest(const double *time, uint32_t ids) {
 }
 
 /* time[id] is NaN when the id has none. */
-static void assert_calendar(const struct bal_calendar *calendar, const double *time, uint32_t ids) {
+static void assert_calendar(const struct bli_calendar *calendar, const double *time, uint32_t ids) {
     uint32_t count = 0;
     for (uint32_t id = 0; id < ids; id++) {
-        assert_true(bal_calendar_has(calendar, id) == !isnan(time[id]));
+        assert_true(bli_calendar_has(calendar, id) == !isnan(time[id]));
         if (isnan(time[id]))
             continue;
         count++;
-        assert_true(bal_calendar_time(calendar, id) == time[id]);
+        assert_true(bli_calendar_time(calendar, id) == time[id]);
     }
     assert_int_equal(calendar->count, count);
     assert_true(calendar->next == earliest(time, ids));
@@ -45,11 +45,11 @@ static double draw_time(struct bal_rng *rng) {
                        : 100 * bal_rng_uniform(rng);
 }
 
-/* far: see bal_calendar; INFINITY: nothing is deferred. */
+/* far: see bli_calendar; INFINITY: nothing is deferred. */
 static void follow_a_scan(uint32_t ids, double rate, double far) {
     const bool deferring = isfinite(far);
-    struct bal_calendar calendar;
-    assert_int_equal(bal_calendar_init(&calendar, ids, rate), BAL_OK);
+    struct bli_calendar calendar;
+    assert_int_equal(bli_calendar_init(&calendar, ids, rate), BAL_OK);
     calendar.far = far;
     double *time = malloc(ids * sizeof *time);
     assert_non_null(time);
@@ -61,20 +61,20 @@ static void follow_a_scan(uint32_t ids, double rate, double far) {
     for (int step = 0; step < 5000; step++) {
         const uint32_t id = bal_rng_below(&rng, ids);
         if (!isnan(time[id]) && bal_rng_below(&rng, 3) == 0) {
-            bal_calendar_remove(&calendar, id, deferring);
+            bli_calendar_remove(&calendar, id, deferring);
             time[id] = NAN;
         } else if (!isnan(time[id]) && bal_rng_below(&rng, 2)) {
             const uint32_t first = calendar.first;
-            bal_calendar_set(&calendar, first, time[first] += draw_time(&rng), deferring);
+            bli_calendar_set(&calendar, first, time[first] += draw_time(&rng), deferring);
         } else {
-            bal_calendar_set(&calendar, id, time[id] = draw_time(&rng), deferring);
+            bli_calendar_set(&calendar, id, time[id] = draw_time(&rng), deferring);
         }
         assert_calendar(&calendar, time, ids);
         most = calendar.count > most ? calendar.count : most;
     }
     assert_true(most >= ids - ids / 4);
-    bal_calendar_fini(&calendar);
-    bal_calendar_fini(&calendar); /* harmless */
+    bli_calendar_fini(&calendar);
+    bli_calendar_fini(&calendar); /* harmless */
     free(time);
 }
 
@@ -94,13 +94,13 @@ static void follows_a_scan(void **state) {
 static void sort(double far) {
     const bool deferring = isfinite(far);
     enum { N = 1000, FIRST = 600 };
-    struct bal_calendar calendar;
-    assert_int_equal(bal_calendar_init(&calendar, N, 2), BAL_OK);
+    struct bli_calendar calendar;
+    assert_int_equal(bli_calendar_init(&calendar, N, 2), BAL_OK);
     calendar.far = far;
     struct bal_rng rng;
     bal_rng_init(&rng, 54, 0, BAL_STREAM_TEST);
     for (uint32_t id = 0; id < FIRST; id++)
-        bal_calendar_set(&calendar, id, bal_rng_below(&rng, N / 2), deferring);
+        bli_calendar_set(&calendar, id, bal_rng_below(&rng, N / 2), deferring);
     double last = -1;
     uint32_t before = N, taken = 0, set = FIRST;
     while (calendar.count > 0) {
@@ -109,13 +109,13 @@ static void sort(double far) {
         last = calendar.next;
         before = id;
         taken++;
-        bal_calendar_remove(&calendar, id, deferring);
+        bli_calendar_remove(&calendar, id, deferring);
         if (set < N)
-            bal_calendar_set(&calendar, set++, last + 1 + bal_rng_below(&rng, 20), deferring);
+            bli_calendar_set(&calendar, set++, last + 1 + bal_rng_below(&rng, 20), deferring);
     }
     assert_int_equal(taken, N);
     assert_true(calendar.next == INFINITY && calendar.pending_count == 0);
-    bal_calendar_fini(&calendar);
+    bli_calendar_fini(&calendar);
 }
 
 static void sorts(void **state) {
@@ -129,18 +129,18 @@ static void sorts(void **state) {
 /* What is far ahead lies pending, until time comes near it. */
 static void what_is_far_lies_on_the_tray(void **state) {
     (void)state;
-    struct bal_calendar calendar;
-    assert_int_equal(bal_calendar_init(&calendar, 1000, 1000), BAL_OK);
-    assert_false(bal_calendar_is_large(&calendar));
-    bal_calendar_set(&calendar, 0, 0.25, true);
-    bal_calendar_set(&calendar, 1, 0.75, true);
-    bal_calendar_set(&calendar, 2, 0.26, true);
-    assert_true(calendar.pending_count == 1 && bal_calendar_has(&calendar, 1));
-    bal_calendar_remove(&calendar, 0, true);
+    struct bli_calendar calendar;
+    assert_int_equal(bli_calendar_init(&calendar, 1000, 1000), BAL_OK);
+    assert_false(bli_calendar_is_large(&calendar));
+    bli_calendar_set(&calendar, 0, 0.25, true);
+    bli_calendar_set(&calendar, 1, 0.75, true);
+    bli_calendar_set(&calendar, 2, 0.26, true);
+    assert_true(calendar.pending_count == 1 && bli_calendar_has(&calendar, 1));
+    bli_calendar_remove(&calendar, 0, true);
     assert_true(calendar.first == 2 && calendar.pending_count == 1);
-    bal_calendar_remove(&calendar, 2, true);
+    bli_calendar_remove(&calendar, 2, true);
     assert_true(calendar.first == 1 && calendar.next == 0.75 && calendar.pending_count == 0);
-    bal_calendar_fini(&calendar);
+    bli_calendar_fini(&calendar);
 }
 
 int main(void) {

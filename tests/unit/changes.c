@@ -13,26 +13,26 @@
 #include "control/changes.h"
 #include "format/json_reader.h"
 
-static struct bal_changes table;
+static struct bli_changes table;
 
-static struct bal_change change_of(const char *upstream, const char *server) {
-    struct bal_change change;
-    assert_true(bal_change_init(&change, upstream, server));
+static struct bli_change change_of(const char *upstream, const char *server) {
+    struct bli_change change;
+    assert_true(bli_change_init(&change, upstream, server));
     return change;
 }
 
-static struct bal_change patched(const char *body) {
-    struct bal_change change = change_of("u", "a:1");
+static struct bli_change patched(const char *body) {
+    struct bli_change change = change_of("u", "a:1");
     struct bal_error err = {0};
-    if (bal_change_read(body, strlen(body), false, &change, &err))
+    if (bli_change_read(body, strlen(body), false, &change, &err))
         fail_msg("%s: %s", body, err.text);
     return change;
 }
 
 static void refuses(const char *body, bool add, const char *text) {
-    struct bal_change change = change_of("u", "a:1");
+    struct bli_change change = change_of("u", "a:1");
     struct bal_error err = {0};
-    assert_int_equal(bal_change_read(body, strlen(body), add, &change, &err), BAL_E_SYNTAX);
+    assert_int_equal(bli_change_read(body, strlen(body), add, &change, &err), BAL_E_SYNTAX);
     if (!strstr(err.text, text))
         fail_msg("%s: '%s' does not say '%s'", body, err.text, text);
 }
@@ -40,50 +40,50 @@ static void refuses(const char *body, bool add, const char *text) {
 /* ---- the table ---- */
 
 static void put_change(const char *upstream, const char *server, uint32_t state) {
-    struct bal_change change = change_of(upstream, server);
+    struct bli_change change = change_of(upstream, server);
     change.state = state;
-    assert_int_equal(bal_changes_put(&table, &change, NULL), BAL_OK);
+    assert_int_equal(bli_changes_put(&table, &change, NULL), BAL_OK);
 }
 
 static void finds_what_was_put(void **context) {
     uint32_t count;
     (void)context;
     table.count = 0;
-    put_change("v", "b:1", BAL_STATE_DOWN);
-    put_change("u", "c:1", BAL_STATE_DRAIN);
-    put_change("u", "a:1", BAL_STATE_UP);
-    put_change("uu", "a:1", BAL_STATE_UP);
-    put_change("u", "a:1", BAL_STATE_DOWN);
+    put_change("v", "b:1", BLI_STATE_DOWN);
+    put_change("u", "c:1", BLI_STATE_DRAIN);
+    put_change("u", "a:1", BLI_STATE_UP);
+    put_change("uu", "a:1", BLI_STATE_UP);
+    put_change("u", "a:1", BLI_STATE_DOWN);
     assert_int_equal(table.count, 4);
-    assert_int_equal(bal_changes_find(&table, "u", "a:1")->state, BAL_STATE_DOWN);
-    assert_null(bal_changes_find(&table, "u", "b:1"));
-    assert_null(bal_changes_find(&table, "w", "z:9"));
-    assert_string_equal(bal_changes_of(&table, "u", &count)->server, "a:1");
+    assert_int_equal(bli_changes_find(&table, "u", "a:1")->state, BLI_STATE_DOWN);
+    assert_null(bli_changes_find(&table, "u", "b:1"));
+    assert_null(bli_changes_find(&table, "w", "z:9"));
+    assert_string_equal(bli_changes_of(&table, "u", &count)->server, "a:1");
     assert_int_equal(count, 2);
-    put_change("u", "a:1", BAL_STATE_CONFIGURED); /* nothing is changed any longer */
-    assert_null(bal_changes_find(&table, "u", "a:1"));
-    assert_int_equal(bal_changes_remove(&table, "u", "x:1"), 0);
-    assert_int_equal(bal_changes_remove(&table, "u", NULL), 1);
-    assert_int_equal(bal_changes_remove(&table, "v", "b:1"), 1);
+    put_change("u", "a:1", BLI_STATE_CONFIGURED); /* nothing is changed any longer */
+    assert_null(bli_changes_find(&table, "u", "a:1"));
+    assert_int_equal(bli_changes_remove(&table, "u", "x:1"), 0);
+    assert_int_equal(bli_changes_remove(&table, "u", NULL), 1);
+    assert_int_equal(bli_changes_remove(&table, "v", "b:1"), 1);
     assert_int_equal(table.count, 1);
-    assert_non_null(bal_changes_find(&table, "uu", "a:1"));
+    assert_non_null(bli_changes_find(&table, "uu", "a:1"));
 }
 
 static void is_full_at_last(void **context) {
     char name[16];
     (void)context;
     table.count = 0;
-    for (int i = 0; i < BAL_CHANGES_MAX; i++) {
-        snprintf(name, sizeof name, "s%d", (i * 997) % BAL_CHANGES_MAX);
-        put_change("u", name, BAL_STATE_DOWN);
+    for (int i = 0; i < BLI_CHANGES_MAX; i++) {
+        snprintf(name, sizeof name, "s%d", (i * 997) % BLI_CHANGES_MAX);
+        put_change("u", name, BLI_STATE_DOWN);
     }
-    struct bal_change more = change_of("u", "more");
+    struct bli_change more = change_of("u", "more");
     struct bal_error err;
-    assert_int_equal(bal_changes_put(&table, &more, &err), BAL_OK); /* it changes nothing */
-    more.state = BAL_STATE_DOWN;
-    assert_int_equal(bal_changes_put(&table, &more, &err), BAL_E_RANGE);
-    put_change("u", "s7", BAL_STATE_UP); /* a known one can still be changed */
-    assert_int_equal(table.count, BAL_CHANGES_MAX);
+    assert_int_equal(bli_changes_put(&table, &more, &err), BAL_OK); /* it changes nothing */
+    more.state = BLI_STATE_DOWN;
+    assert_int_equal(bli_changes_put(&table, &more, &err), BAL_E_RANGE);
+    put_change("u", "s7", BLI_STATE_UP); /* a known one can still be changed */
+    assert_int_equal(table.count, BLI_CHANGES_MAX);
     for (uint32_t i = 1; i < table.count; i++)
         assert_true(strcmp(table.change[i - 1].server, table.change[i].server) < 0);
 }
@@ -93,40 +93,40 @@ static void is_full_at_last(void **context) {
 static void changes_a_server(void **context) {
     struct bal_dispatcher_server s = {.name = "a:1", .weight = 3, .max_conns = 5, .down = true};
     (void)context;
-    const struct bal_change up = patched("{\"state\":\"up\",\"weight\":7}");
-    assert_true(bal_change_apply(&up, &s));
+    const struct bli_change up = patched("{\"state\":\"up\",\"weight\":7}");
+    assert_true(bli_change_apply(&up, &s));
     assert_true(!s.down && !s.drain && s.weight == 7 && s.max_conns == 5 && s.slots == 0);
-    const struct bal_change drain = patched("{\"state\":\"drain\",\"max_conns\":0,\"slots\":4}");
-    assert_true(bal_change_apply(&drain, &s));
+    const struct bli_change drain = patched("{\"state\":\"drain\",\"max_conns\":0,\"slots\":4}");
+    assert_true(bli_change_apply(&drain, &s));
     assert_true(!s.down && s.drain && s.weight == 7 && s.max_conns == 0 && s.slots == 4);
-    const struct bal_change down = patched("{\"state\":\"down\"}");
-    assert_true(bal_change_apply(&down, &s) && s.down && !s.drain);
-    struct bal_change removed = change_of("u", "a:1");
-    removed.presence = BAL_SERVER_REMOVED;
-    assert_false(bal_change_apply(&removed, &s));
+    const struct bli_change down = patched("{\"state\":\"down\"}");
+    assert_true(bli_change_apply(&down, &s) && s.down && !s.drain);
+    struct bli_change removed = change_of("u", "a:1");
+    removed.presence = BLI_SERVER_REMOVED;
+    assert_false(bli_change_apply(&removed, &s));
 }
 
 /* ---- JSON ---- */
 
 static void keeps_what_is_not_named(void **context) {
-    struct bal_change change = patched(" {\n\"state\" : \"drain\" , \"weight\":2}\n");
+    struct bli_change change = patched(" {\n\"state\" : \"drain\" , \"weight\":2}\n");
     static const char body[] = "{\"weight\":null,\"slots\":1.6e1}";
     (void)context;
-    assert_int_equal(bal_change_read(body, strlen(body), false, &change, NULL), BAL_OK);
-    assert_true(change.state == BAL_STATE_DRAIN && change.weight == BAL_AS_CONFIGURED && change.slots == 16);
-    char text[BAL_CHANGE_TEXT];
-    const size_t length = bal_change_print(&change, text);
+    assert_int_equal(bli_change_read(body, strlen(body), false, &change, NULL), BAL_OK);
+    assert_true(change.state == BLI_STATE_DRAIN && change.weight == BLI_AS_CONFIGURED && change.slots == 16);
+    char text[BLI_CHANGE_TEXT];
+    const size_t length = bli_change_print(&change, text);
     assert_int_equal(length, strlen(text));
     assert_string_equal(text, "\"state\":\"drain\",\"slots\":16");
 }
 
 static void reads_a_new_server(void **context) {
     static const char body[] = "{\"server\":\"10.0.0.1:80\",\"backup\":true,\"max_conns\":9}";
-    struct bal_change change = change_of("u", "");
+    struct bli_change change = change_of("u", "");
     (void)context;
-    assert_int_equal(bal_change_read(body, strlen(body), true, &change, NULL), BAL_OK);
+    assert_int_equal(bli_change_read(body, strlen(body), true, &change, NULL), BAL_OK);
     assert_string_equal(change.server, "10.0.0.1:80");
-    assert_true(change.presence == BAL_SERVER_ADDED_BACKUP && change.max_conns == 9);
+    assert_true(change.presence == BLI_SERVER_ADDED_BACKUP && change.max_conns == 9);
 }
 
 static void refuses_what_is_wrong(void **context) {
@@ -160,29 +160,29 @@ static char *printed(size_t *length) {
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
     assert_non_null(out);
-    bal_changes_print(&table, out);
+    bli_changes_print(&table, out);
     fclose(out);
     return text;
 }
 
 static void keeps_a_file(void **context) {
-    static struct bal_changes back;
-    struct bal_change added = change_of("v", "unix:/run/\"x\"");
+    static struct bli_changes back;
+    struct bli_change added = change_of("v", "unix:/run/\"x\"");
     size_t length;
     (void)context;
     table.count = 0;
     table.generation = UINT64_C(1) << 50;
-    put_change("u", "[::1]:80", BAL_STATE_DRAIN);
-    added.presence = BAL_SERVER_ADDED;
+    put_change("u", "[::1]:80", BLI_STATE_DRAIN);
+    added.presence = BLI_SERVER_ADDED;
     added.weight = 4;
-    assert_int_equal(bal_changes_put(&table, &added, NULL), BAL_OK);
+    assert_int_equal(bli_changes_put(&table, &added, NULL), BAL_OK);
     char *text = printed(&length);
-    assert_int_equal(bal_changes_read(text, length, &back, NULL), BAL_OK);
+    assert_int_equal(bli_changes_read(text, length, &back, NULL), BAL_OK);
     assert_true(back.count == 2 && back.generation == table.generation);
     assert_memory_equal(back.change, table.change, 2 * sizeof table.change[0]);
     for (size_t cut = 0; cut + 1 < length; cut++) { /* the last byte ends the line */
         struct bal_error err;
-        assert_int_equal(bal_changes_read(text, cut, &back, &err), BAL_E_SYNTAX);
+        assert_int_equal(bli_changes_read(text, cut, &back, &err), BAL_E_SYNTAX);
         assert_true(back.count == 0 && err.text[0]);
     }
     free(text);
@@ -195,19 +195,19 @@ static void refuses_what_a_file_cannot_keep(void **context) {
     (void)context;
     table.count = 0;
     for (size_t i = 0; i < 2 * sizeof bad / sizeof *bad; i++) {
-        struct bal_change change = i % 2 ? change_of("u", bad[i / 2]) : change_of(bad[i / 2], "a:1");
-        change.state = BAL_STATE_DRAIN;
-        assert_int_equal(bal_changes_put(&table, &change, &err), BAL_E_SYNTAX);
+        struct bli_change change = i % 2 ? change_of("u", bad[i / 2]) : change_of(bad[i / 2], "a:1");
+        change.state = BLI_STATE_DRAIN;
+        assert_int_equal(bli_changes_put(&table, &change, &err), BAL_E_SYNTAX);
     }
     assert_int_equal(table.count, 0);
-    put_change("\xe2\x98\x83", "unix:/\xc3\xa9", BAL_STATE_DRAIN);
+    put_change("\xe2\x98\x83", "unix:/\xc3\xa9", BLI_STATE_DRAIN);
     assert_int_equal(table.count, 1);
 }
 
 static void refuses_a_file(const char *text, const char *fault) {
-    static struct bal_changes back;
+    static struct bli_changes back;
     struct bal_error err;
-    assert_int_equal(bal_changes_read(text, strlen(text), &back, &err), BAL_E_SYNTAX);
+    assert_int_equal(bli_changes_read(text, strlen(text), &back, &err), BAL_E_SYNTAX);
     if (!strstr(err.text, fault))
         fail_msg("%s: '%s' does not say '%s'", text, err.text, fault);
 }
@@ -223,16 +223,16 @@ static void reads_a_file_of_an_earlier_version(void **context) {
     const size_t size = fread(text, 1, sizeof text, file);
     fclose(file);
     struct bal_error err = {0};
-    if (bal_changes_read(text, size, &table, &err))
+    if (bli_changes_read(text, size, &table, &err))
         fail_msg("%s", err.text);
     assert_int_equal(table.count, 4);
     assert_int_equal(table.policies, 0);
     assert_int_equal(table.generation, 1795116282896);
-    assert_int_equal(bal_changes_find(&table, "app", "127.0.0.1:18281")->state, BAL_STATE_DRAIN);
-    assert_int_equal(bal_changes_find(&table, "app", "127.0.0.1:18282")->presence, BAL_SERVER_REMOVED);
-    assert_int_equal(bal_changes_find(&table, "app", "127.0.0.1:18283")->weight, 5);
-    assert_int_equal(bal_changes_find(&table, "app", "127.0.0.1:18283")->max_conns, 7);
-    assert_int_equal(bal_changes_find(&table, "app", "127.0.0.1:18284")->presence, BAL_SERVER_ADDED);
+    assert_int_equal(bli_changes_find(&table, "app", "127.0.0.1:18281")->state, BLI_STATE_DRAIN);
+    assert_int_equal(bli_changes_find(&table, "app", "127.0.0.1:18282")->presence, BLI_SERVER_REMOVED);
+    assert_int_equal(bli_changes_find(&table, "app", "127.0.0.1:18283")->weight, 5);
+    assert_int_equal(bli_changes_find(&table, "app", "127.0.0.1:18283")->max_conns, 7);
+    assert_int_equal(bli_changes_find(&table, "app", "127.0.0.1:18284")->presence, BLI_SERVER_ADDED);
 }
 
 static void knows_foreign_files(void **context) {
@@ -253,8 +253,8 @@ static void knows_foreign_files(void **context) {
 
 static bool skips(const char *text) {
     struct json_reader r;
-    bal_json_reader_init(&r, text, strlen(text));
-    return bal_json_reader_skip(&r) && bal_json_reader_end(&r);
+    bli_json_reader_init(&r, text, strlen(text));
+    return bli_json_reader_skip(&r) && bli_json_reader_end(&r);
 }
 
 static void skips_any_value(void **context) {
@@ -275,32 +275,32 @@ static void policies_are_kept_by_upstream(void **context) {
     size_t size = 0;
     (void)context;
     memset(&table, 0, sizeof table);
-    put_change("u", "a:1", BAL_STATE_DOWN);
-    assert_null(bal_changes_policy(&table, "u"));
-    assert_int_equal(bal_changes_set_policy(&table, "u", "random", &err), BAL_OK);
-    assert_int_equal(bal_changes_set_policy(&table, "v", "jsq", &err), BAL_OK);
-    assert_int_equal(bal_changes_set_policy(&table, "u", "pod:d=2", &err), BAL_OK);
-    assert_int_equal(bal_changes_set_policy(&table, "a b", "jsq", &err), BAL_E_SYNTAX);
+    put_change("u", "a:1", BLI_STATE_DOWN);
+    assert_null(bli_changes_policy(&table, "u"));
+    assert_int_equal(bli_changes_set_policy(&table, "u", "random", &err), BAL_OK);
+    assert_int_equal(bli_changes_set_policy(&table, "v", "jsq", &err), BAL_OK);
+    assert_int_equal(bli_changes_set_policy(&table, "u", "pod:d=2", &err), BAL_OK);
+    assert_int_equal(bli_changes_set_policy(&table, "a b", "jsq", &err), BAL_E_SYNTAX);
     assert_int_equal(table.policies, 2);
     FILE *out = open_memstream(&text, &size);
-    bal_changes_print(&table, out);
+    bli_changes_print(&table, out);
     fclose(out);
-    static struct bal_changes read;
-    assert_int_equal(bal_changes_read(text, size, &read, &err), BAL_OK);
-    assert_string_equal(bal_changes_policy(&read, "u"), "pod:d=2");
-    assert_string_equal(bal_changes_policy(&read, "v"), "jsq");
+    static struct bli_changes read;
+    assert_int_equal(bli_changes_read(text, size, &read, &err), BAL_OK);
+    assert_string_equal(bli_changes_policy(&read, "u"), "pod:d=2");
+    assert_string_equal(bli_changes_policy(&read, "v"), "jsq");
     assert_int_equal(read.count, 1);
-    assert_int_equal(bal_changes_remove(&read, "u", NULL), 2); /* the server and the policy */
-    assert_null(bal_changes_policy(&read, "u"));
-    assert_int_equal(bal_changes_set_policy(&read, "v", NULL, &err), BAL_OK);
+    assert_int_equal(bli_changes_remove(&read, "u", NULL), 2); /* the server and the policy */
+    assert_null(bli_changes_policy(&read, "u"));
+    assert_int_equal(bli_changes_set_policy(&read, "v", NULL, &err), BAL_OK);
     assert_int_equal(read.policies, 0);
     free(text);
 }
 
 static void reads_a_policy(const char *body, enum bal_code code, const char *policy) {
-    char text[BAL_POLICY_NAME];
+    char text[BLI_POLICY_NAME];
     struct bal_error err = {0};
-    assert_int_equal(bal_policy_change_read(body, strlen(body), text, &err), code);
+    assert_int_equal(bli_policy_change_read(body, strlen(body), text, &err), code);
     if (!code)
         assert_string_equal(text, policy);
 }

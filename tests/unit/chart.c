@@ -42,7 +42,7 @@ static const char spec[] =
 #include "charts.h"
 
 /* The series of a panel by name (NULL: any), simulated or computed. */
-static const struct bal_series *series(const struct bal_panel *panel, unsigned group, bool theory) {
+static const struct bli_series *series(const struct bli_panel *panel, unsigned group, bool theory) {
     for (size_t i = 0; i < panel->count; i++)
         if (panel->series[i].group == group && panel->series[i].theory == theory)
             return &panel->series[i];
@@ -50,47 +50,47 @@ static const struct bal_series *series(const struct bal_panel *panel, unsigned g
 }
 
 static size_t point_at(const struct bench *bench, size_t load, size_t service) {
-    const size_t index[BAL_AXES_MAX] = {load, service};
-    return bal_experiment_point(bench->e, index);
+    const size_t index[BLI_AXES_MAX] = {load, service};
+    return bli_experiment_point(bench->e, index);
 }
 
 static void points_are_the_results(void **state) {
     const struct bench *bench = *state;
-    struct bal_chart *made = chart(bench, "axis");
-    const struct bal_figure *figure = bal_chart_figure(made);
+    struct bli_chart *made = chart(bench, "axis");
+    const struct bli_figure *figure = bli_chart_figure(made);
     assert_string_equal(figure->title, "mean");
     assert_int_equal(figure->panels, 1);
-    const struct bal_panel *panel = figure->panel;
+    const struct bli_panel *panel = figure->panel;
     assert_string_equal(panel->x.label, "load");
     assert_string_equal(panel->y.label, "mean response time");
     assert_string_equal(panel->y.unit, "service times");
     static const double loads[] = {0.3, 0.6, 1.3};
     for (unsigned policy = 0; policy < 3; policy++) {
-        const struct bal_series *points = series(panel, policy, false);
+        const struct bli_series *points = series(panel, policy, false);
         assert_string_equal(points->name, bench->e->policy[policy].label);
-        assert_int_equal(points->style, BAL_STYLE_POINTS);
+        assert_int_equal(points->style, BLI_STYLE_POINTS);
         assert_int_equal(points->count, 3);
         for (size_t load = 0; load < 3; load++) {
-            struct bal_result result;
+            struct bli_result result;
             assert_int_equal(
-                bal_store_result(bench->store, bench->e, point_at(bench, load, 0), policy, &result, NULL),
+                bli_store_result(bench->store, bench->e, point_at(bench, load, 0), policy, &result, NULL),
                 BAL_OK);
             assert_true(points->x[load] == loads[load]);
-            assert_true(points->y[load] == result.metric[BAL_RESPONSE_MEAN].mean);
-            assert_true(points->half_width[load] == result.metric[BAL_RESPONSE_MEAN].half_width);
+            assert_true(points->y[load] == result.metric[BLI_RESPONSE_MEAN].mean);
+            assert_true(points->half_width[load] == result.metric[BLI_RESPONSE_MEAN].half_width);
             assert_int_equal(points->verdict[load], result.verdict);
         }
-        assert_int_equal(points->verdict[0], BAL_STABLE);
-        assert_int_equal(points->verdict[2], BAL_UNSTABLE);
+        assert_int_equal(points->verdict[0], BLI_STABLE);
+        assert_int_equal(points->verdict[2], BLI_UNSTABLE);
     }
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 static void theory_is_a_fine_line_over_loads(void **state) {
     const struct bench *bench = *state;
-    struct bal_chart *made = chart(bench, "axis");
-    const struct bal_panel *panel = bal_chart_figure(made)->panel;
-    const struct bal_series *line = series(panel, 0, true);
+    struct bli_chart *made = chart(bench, "axis");
+    const struct bli_panel *panel = bli_chart_figure(made)->panel;
+    const struct bli_series *line = series(panel, 0, true);
     assert_non_null(line);
     assert_true(line->count > 50);
     for (size_t i = 0; i < line->count; i++)
@@ -98,14 +98,14 @@ static void theory_is_a_fine_line_over_loads(void **state) {
             assert_true(fabs(line->y[i] * (1 - line->x[i]) - 1) < 1e-9); /* M/M/1 */
         else
             assert_false(isfinite(line->y[i]) && line->x[i] > 1);
-    assert_null(bal_chart_figure(made)->theory); /* M/M/1 and a mean field: no one name for both */
-    bal_chart_free(made);
+    assert_null(bli_chart_figure(made)->theory); /* M/M/1 and a mean field: no one name for both */
+    bli_chart_free(made);
 }
 
 static void panels_series_and_names_follow_the_file(void **state) {
     const struct bench *bench = *state;
-    struct bal_chart *made = chart(bench, "panels");
-    const struct bal_figure *figure = bal_chart_figure(made);
+    struct bli_chart *made = chart(bench, "panels");
+    const struct bli_figure *figure = bli_chart_figure(made);
     assert_int_equal(figure->panels, 2);
     assert_string_equal(figure->panel[0].title, "law exp");
     assert_string_equal(figure->panel[1].title, "law constant");
@@ -113,129 +113,129 @@ static void panels_series_and_names_follow_the_file(void **state) {
     assert_string_equal(series(&figure->panel[1], 0, false)->name, "two");
     assert_string_equal(series(&figure->panel[1], 1, false)->name, "all of them");
     assert_non_null(series(&figure->panel[1], 0, true)); /* pod with constant sizes, by its mean field */
-    bal_chart_free(made);
+    bli_chart_free(made);
 
     made = chart(bench, "laws");
-    figure = bal_chart_figure(made);
+    figure = bli_chart_figure(made);
     assert_string_equal(figure->panel->y.label, "messages per job");
     assert_string_equal(figure->panel->y.unit, "");
-    const struct bal_series *points = series(figure->panel, 1, false);
+    const struct bli_series *points = series(figure->panel, 1, false);
     assert_string_equal(points->name, "law constant");
-    assert_int_equal(points->verdict[2], BAL_STABLE); /* messages do not grow where queues do */
+    assert_int_equal(points->verdict[2], BLI_STABLE); /* messages do not grow where queues do */
     assert_float_equal(points->y[2], 4, 1e-6);
-    bal_chart_free(made);
+    bli_chart_free(made);
 
     made = chart(bench, "loads");
-    figure = bal_chart_figure(made);
+    figure = bli_chart_figure(made);
     assert_int_equal(figure->panel->x.name_count, 2);
     assert_string_equal(figure->panel->x.names[1], "constant");
     assert_string_equal(series(figure->panel, 2, false)->name, "load = 1.3");
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 static void bars_stand_over_policies(void **state) {
     const struct bench *bench = *state;
-    struct bal_chart *made = chart(bench, "bars");
-    const struct bal_panel *panel = bal_chart_figure(made)->panel;
+    struct bli_chart *made = chart(bench, "bars");
+    const struct bli_panel *panel = bli_chart_figure(made)->panel;
     assert_int_equal(panel->x.name_count, 3);
     assert_string_equal(panel->x.names[2], "all of them");
     assert_string_equal(panel->y.label, "per job");
-    const struct bal_series *probes = series(panel, 0, false);
-    assert_int_equal(probes->style, BAL_STYLE_BARS);
+    const struct bli_series *probes = series(panel, 0, false);
+    assert_int_equal(probes->style, BLI_STYLE_BARS);
     assert_string_equal(probes->name, "servers asked per job");
     assert_true(probes->y[0] == 0 && probes->y[1] == 2 && probes->y[2] == 10);
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 /* It rises from 0 to 1, and crosses its theory's median where that is. */
 static void distributions_are_distributions(void **state) {
     const struct bench *bench = *state;
-    struct bal_chart *made = chart(bench, "cdf");
-    const struct bal_panel *panel = bal_chart_figure(made)->panel;
+    struct bli_chart *made = chart(bench, "cdf");
+    const struct bli_panel *panel = bli_chart_figure(made)->panel;
     assert_string_equal(panel->x.label, "response time t");
     assert_string_equal(panel->y.label, "P(response time ≤ t)");
-    const struct bal_series *curve = series(panel, 0, false);
+    const struct bli_series *curve = series(panel, 0, false);
     assert_true(curve->count > 50 && curve->count < 1000);
     for (size_t i = 1; i < curve->count; i++)
         assert_true(curve->x[i] > curve->x[i - 1] && curve->y[i] > curve->y[i - 1]);
     assert_true(curve->y[curve->count - 1] == 1);
-    const struct bal_series *dist = series(panel, 0, true);
+    const struct bli_series *dist = series(panel, 0, true);
     for (size_t i = 0; i < dist->count; i++) /* M/M/1 at load 0.6: exponential of rate 0.4 */
         assert_true(fabs(dist->y[i] - (1 - exp(-0.4 * dist->x[i]))) < 1e-9);
     /* 4 replications of 20 000 jobs: about 0.01 of standard error, dependence included; false alarm below
      * 1e-6. */
     for (size_t i = 0; i < curve->count; i++)
         assert_true(fabs(curve->y[i] - (1 - exp(-0.4 * curve->x[i]))) < 0.05);
-    bal_chart_free(made);
+    bli_chart_free(made);
 
     made = chart(bench, "both");
-    panel = bal_chart_figure(made)->panel;
+    panel = bli_chart_figure(made)->panel;
     assert_string_equal(panel->y.label, "P(time > t)");
-    const struct bal_series *response = series(panel, 0, false), *waiting = series(panel, 1, false);
+    const struct bli_series *response = series(panel, 0, false), *waiting = series(panel, 1, false);
     assert_true(response->y[0] > 0.9 && waiting->y[0] < 0.5); /* most do not wait with two choices at load 0.6
                                                                */
-    bal_chart_free(made);
+    bli_chart_free(made);
 
     made = chart(bench, "over");
-    const struct bal_series *unstable = series(bal_chart_figure(made)->panel, 1, false);
+    const struct bli_series *unstable = series(bli_chart_figure(made)->panel, 1, false);
     assert_int_equal(unstable->count, 0);
     assert_string_equal(unstable->name, "two (unstable: no curve)");
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 static void tails_go_down_in_steps_of_one(void **state) {
     const struct bench *bench = *state;
-    struct bal_chart *made = chart(bench, "tail");
-    const struct bal_panel *panel = bal_chart_figure(made)->panel;
+    struct bli_chart *made = chart(bench, "tail");
+    const struct bli_panel *panel = bli_chart_figure(made)->panel;
     assert_true(panel->y.log);
-    const struct bal_series *points = series(panel, 0, false), *line = series(panel, 0, true);
+    const struct bli_series *points = series(panel, 0, false), *line = series(panel, 0, true);
     assert_true(points->y[0] == 1 && fabs(points->y[1] - 0.6) < 0.05);
     for (size_t i = 0; i < line->count; i++)
         assert_true(line->x[i] == (double)i && fabs(line->y[i] - pow(0.6, (double)i)) < 1e-12);
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 static void one_theory_of_all_is_drawn_once(void **state) {
     const struct bench *bench = *state;
-    struct bal_chart *made = chart(bench, "same");
-    const struct bal_panel *panel = bal_chart_figure(made)->panel;
+    struct bli_chart *made = chart(bench, "same");
+    const struct bli_panel *panel = bli_chart_figure(made)->panel;
     size_t lines = 0;
     for (size_t i = 0; i < panel->count; i++)
         lines += panel->series[i].theory;
     assert_int_equal(lines, 1);
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 static void numbers_bear_their_digits(void **state) {
     (void)state;
-    char text[BAL_METRIC_TEXT];
-    bal_metric_print((struct bal_estimate){2.65813, 0.00512}, text);
+    char text[BLI_METRIC_TEXT];
+    bli_metric_print((struct bli_estimate){2.65813, 0.00512}, text);
     assert_string_equal(text, "2.6581 ± 0.0051");
-    bal_metric_print((struct bal_estimate){23212.7, 345}, text);
+    bli_metric_print((struct bli_estimate){23212.7, 345}, text);
     assert_string_equal(text, "23213 ± 345");
-    bal_metric_print((struct bal_estimate){4, 0}, text);
+    bli_metric_print((struct bli_estimate){4, 0}, text);
     assert_string_equal(text, "4");
-    bal_metric_print((struct bal_estimate){1.5, NAN}, text);
+    bli_metric_print((struct bli_estimate){1.5, NAN}, text);
     assert_string_equal(text, "1.5");
-    bal_metric_print((struct bal_estimate){NAN, NAN}, text);
+    bli_metric_print((struct bli_estimate){NAN, NAN}, text);
     assert_string_equal(text, "");
-    bal_metric_print((struct bal_estimate){3e-12, 1e-13}, text);
+    bli_metric_print((struct bli_estimate){3e-12, 1e-13}, text);
     assert_string_equal(text, "3e-12 ± 1e-13");
 }
 
 static void labels_are_short(void **state) {
     (void)state;
-    struct bal_model model = {0};
-    for (int m = 0; m <= BAL_METRIC_COUNT; m++) {
-        char text[BAL_METRIC_TEXT];
-        bal_metric_label((struct bal_quantity){.metric = m, .level = 3}, &model, text);
+    struct bli_model model = {0};
+    for (int m = 0; m <= BLI_METRIC_COUNT; m++) {
+        char text[BLI_METRIC_TEXT];
+        bli_metric_label((struct bli_quantity){.metric = m, .level = 3}, &model, text);
         assert_true(strlen(text) > 3 && strlen(text) < 60);
     }
-    char text[BAL_METRIC_TEXT];
-    model.clock = BAL_CLOCK_SLOTTED;
-    bal_metric_label((struct bal_quantity){.metric = BAL_MESSAGES_PER_TIME}, &model, text);
+    char text[BLI_METRIC_TEXT];
+    model.clock = BLI_CLOCK_SLOTTED;
+    bli_metric_label((struct bli_quantity){.metric = BLI_MESSAGES_PER_TIME}, &model, text);
     assert_string_equal(text, "messages per slot");
-    bal_metric_label((struct bal_quantity){.metric = BAL_RESPONSE_MEAN}, &model, text);
+    bli_metric_label((struct bli_quantity){.metric = BLI_RESPONSE_MEAN}, &model, text);
     assert_string_equal(text, "mean response time");
 }
 
@@ -244,8 +244,8 @@ static void html_is_escaped(void **state) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    bal_html_text("<a href=\"x\" b='y'>&amp;\n\x01\xff λ</a>", out);
-    bal_html_text(NULL, out);
+    bli_html_text("<a href=\"x\" b='y'>&amp;\n\x01\xff λ</a>", out);
+    bli_html_text(NULL, out);
     fclose(out);
     assert_string_equal(text,
                         "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;amp;\n\uFFFD\uFFFD λ&lt;/a&gt;");
@@ -258,7 +258,7 @@ static void the_page_tells_all(void **state) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    if (bal_report_write(bench->store, "x & y.db", out, &err))
+    if (bli_report_write(bench->store, "x & y.db", out, &err))
         fail_msg("%s", err.text);
     fclose(out);
     assert_non_null(strstr(text, "<h1>charts</h1>"));
@@ -278,22 +278,22 @@ static void the_page_tells_all(void **state) {
 /* The unit of time is what the experiment says it is; other axes have their own. */
 static void the_unit_of_time_can_be_named(void **state) {
     const struct bench *bench = *state;
-    struct bal_experiment *e = bench->e;
+    struct bli_experiment *e = bench->e;
     const char *before = e->unit;
     e->unit = "seconds";
-    struct bal_chart *times = chart(bench, "axis"), *messages = chart(bench, "laws");
-    assert_string_equal(bal_chart_figure(times)->panel->y.unit, "seconds");
-    assert_string_not_equal(bal_chart_figure(messages)->panel->y.unit, "seconds");
-    bal_chart_free(times);
-    bal_chart_free(messages);
+    struct bli_chart *times = chart(bench, "axis"), *messages = chart(bench, "laws");
+    assert_string_equal(bli_chart_figure(times)->panel->y.unit, "seconds");
+    assert_string_not_equal(bli_chart_figure(messages)->panel->y.unit, "seconds");
+    bli_chart_free(times);
+    bli_chart_free(messages);
     e->unit = before;
 }
 
 static void absent_figures_are_named(void **state) {
     struct bench *bench = *state;
     struct bal_error err = {0};
-    const struct bal_chart_files files = {.directory = "/tmp", .formats = 1, .only = "nothing"};
-    assert_int_equal(bal_report_figures(bench->store, "x.db", &files, &err), BAL_E_UNKNOWN);
+    const struct bli_chart_files files = {.directory = "/tmp", .formats = 1, .only = "nothing"};
+    assert_int_equal(bli_report_figures(bench->store, "x.db", &files, &err), BAL_E_UNKNOWN);
     assert_string_equal(err.text, "'x.db' has no figure 'nothing'");
 }
 

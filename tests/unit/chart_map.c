@@ -23,14 +23,14 @@ static const char spec[] = "title: map\n"
 
 #include "charts.h"
 
-static const struct bal_series *named(const struct bal_panel *panel, const char *name) {
+static const struct bli_series *named(const struct bli_panel *panel, const char *name) {
     for (size_t i = 0; i < panel->count; i++)
         if (strcmp(panel->series[i].name, name) == 0)
             return &panel->series[i];
     return NULL;
 }
 
-static bool has_point(const struct bal_series *series, double x, double y) {
+static bool has_point(const struct bli_series *series, double x, double y) {
     for (size_t i = 0; i < series->count; i++)
         if (series->x[i] == x && series->y[i] == y)
             return true;
@@ -40,11 +40,11 @@ static bool has_point(const struct bal_series *series, double x, double y) {
 /* Loads below 0.5 are stable whatever the servers, 1.5 is not: seen by the verdict with certainty, for all
  * purposes. */
 static void every_point_is_with_its_verdict(void **state) {
-    struct bal_chart *made = chart(*state, "map");
-    const struct bal_panel *panel = bal_chart_figure(made)->panel;
+    struct bli_chart *made = chart(*state, "map");
+    const struct bli_panel *panel = bli_chart_figure(made)->panel;
     assert_string_equal(panel->x.label, "load");
     assert_string_equal(panel->y.label, "fast servers");
-    const struct bal_series *stable = named(panel, "stable"), *unstable = named(panel, "unstable");
+    const struct bli_series *stable = named(panel, "stable"), *unstable = named(panel, "unstable");
     assert_non_null(stable);
     assert_non_null(unstable);
     assert_null(named(panel, "undecided"));
@@ -56,15 +56,15 @@ static void every_point_is_with_its_verdict(void **state) {
     }
     for (size_t i = 1; i < stable->count; i += 2)
         assert_true(isnan(stable->y[i]));
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 /* Random sends a slow server as much as a fast one: critical at the load of the slow ones. */
 static void what_is_proved_is_a_line_along_its_row(void **state) {
-    struct bal_chart *made = chart(*state, "map");
-    const struct bal_series *line = named(bal_chart_figure(made)->panel, "proved unstable");
+    struct bli_chart *made = chart(*state, "map");
+    const struct bli_series *line = named(bli_chart_figure(made)->panel, "proved unstable");
     assert_non_null(line);
-    assert_int_equal(line->style, BAL_STYLE_LINE);
+    assert_int_equal(line->style, BLI_STYLE_LINE);
     assert_int_equal(line->count, 2 * 3);
     const double from[] = {1, 0.5};
     for (int row = 0; row < 2; row++) {
@@ -73,7 +73,7 @@ static void what_is_proved_is_a_line_along_its_row(void **state) {
         assert_true(line->x[at + 1] == 1.5 && line->y[at + 1] == 2. * row);
         assert_true(isnan(line->y[at + 2])); /* nothing joins it to the next row */
     }
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 int main(void) {

@@ -35,55 +35,55 @@ static const char spec[] =
 static void doubted_results_are_marked(void **state) {
     static const char *const ids[] = {"law", "ratio"}; /* a ratio is as good as the worse of its parts */
     for (int i = 0; i < 2; i++) {
-        struct bal_chart *made = chart(*state, ids[i]);
-        const struct bal_series *points = bal_chart_figure(made)->panel->series;
+        struct bli_chart *made = chart(*state, ids[i]);
+        const struct bli_series *points = bli_chart_figure(made)->panel->series;
         assert_false(points->theory);
         assert_int_equal(points->count, 2);
         assert_false(points->doubted[0]);
         assert_true(points->doubted[1]);
-        bal_chart_free(made);
+        bli_chart_free(made);
     }
 }
 
 static void doubted_curves_are_named_so(void **state) {
-    struct bal_chart *made = chart(*state, "cdf");
-    const struct bal_panel *panel = bal_chart_figure(made)->panel;
+    struct bli_chart *made = chart(*state, "cdf");
+    const struct bli_panel *panel = bli_chart_figure(made)->panel;
     assert_string_equal(panel->series[0].name, "law exp");
     assert_string_equal(panel->series[1].name, "law heavy (doubted)");
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 static void curves_without_theory_are_called_simulated(void **state) {
-    struct bal_chart *made = chart(*state, "alone");
-    assert_string_equal(bal_chart_figure(made)->measured, "simulation");
+    struct bli_chart *made = chart(*state, "alone");
+    assert_string_equal(bli_chart_figure(made)->measured, "simulation");
     char *script;
-    assert_int_equal(bal_figure_script(bal_chart_figure(made), BAL_FIGURE_SVG, &script, NULL), BAL_OK);
+    assert_int_equal(bli_figure_script(bli_chart_figure(made), BLI_FIGURE_SVG, &script, NULL), BAL_OK);
     assert_non_null(strstr(script, "'simulation'"));
     free(script);
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 /* The unit of the first metric is not that of the others. */
 static void mixed_units_are_in_the_legend(void **state) {
-    struct bal_chart *made = chart(*state, "mixed");
-    const struct bal_panel *panel = bal_chart_figure(made)->panel;
+    struct bli_chart *made = chart(*state, "mixed");
+    const struct bli_panel *panel = bli_chart_figure(made)->panel;
     assert_string_equal(panel->y.label, "value, in the unit of the legend");
     assert_null(panel->y.unit);
     assert_string_equal(panel->series[0].name, "mean response time (service times)");
     assert_string_equal(panel->series[1].name, "messages per job");
     assert_string_equal(panel->series[2].name, "memory of the dispatcher (bits)");
-    bal_chart_free(made);
+    bli_chart_free(made);
     made = chart(*state, "times"); /* one unit for both: it is on the axis */
-    panel = bal_chart_figure(made)->panel;
+    panel = bli_chart_figure(made)->panel;
     assert_string_equal(panel->y.label, "service times");
     assert_string_equal(panel->series[0].name, "mean response time");
-    bal_chart_free(made);
+    bli_chart_free(made);
 }
 
 static void values_are_not_below_zero(void **state) {
-    struct bal_chart *made = chart(*state, "law");
-    assert_true(bal_chart_figure(made)->panel->y.nonnegative);
-    bal_chart_free(made);
+    struct bli_chart *made = chart(*state, "law");
+    assert_true(bli_chart_figure(made)->panel->y.nonnegative);
+    bli_chart_free(made);
 }
 
 int main(void) {

@@ -33,101 +33,101 @@ enum { POD, SEP, SSP };
 
 #include "charts.h"
 
-static const struct bal_series *find(const struct bal_panel *panel, unsigned group, bool theory, bool bound) {
+static const struct bli_series *find(const struct bli_panel *panel, unsigned group, bool theory, bool bound) {
     for (size_t i = 0; i < panel->count; i++) {
-        const struct bal_series *series = &panel->series[i];
+        const struct bli_series *series = &panel->series[i];
         if (series->group == group && series->theory == theory && series->bound == bound)
             return series;
     }
     return NULL;
 }
 
-static double mean_of(const struct bench *bench, size_t point, size_t policy, enum bal_metric metric) {
-    struct bal_result result;
-    assert_int_equal(bal_store_result(bench->store, bench->e, point, policy, &result, NULL), BAL_OK);
+static double mean_of(const struct bench *bench, size_t point, size_t policy, enum bli_metric metric) {
+    struct bli_result result;
+    assert_int_equal(bli_store_result(bench->store, bench->e, point, policy, &result, NULL), BAL_OK);
     return result.metric[metric].mean;
 }
 
 static void ratios_of_measured_means(void **state) {
     const struct bench *bench = *state;
-    struct bal_chart *gain = chart(bench, "gain"), *loss = chart(bench, "loss");
+    struct bli_chart *gain = chart(bench, "gain"), *loss = chart(bench, "loss");
     for (size_t point = 0; point < 2; point++)
         for (unsigned policy = POD; policy <= SSP; policy++) {
-            const double pod = mean_of(bench, point, POD, BAL_RESPONSE_MEAN);
-            const double high = mean_of(bench, point, policy, BAL_HIGH_RESPONSE_MEAN);
-            const double low = mean_of(bench, point, policy, BAL_LOW_RESPONSE_MEAN);
-            const struct bal_series *x = find(bal_chart_figure(gain)->panel, policy, false, false);
-            const struct bal_series *y = find(bal_chart_figure(loss)->panel, policy, false, false);
+            const double pod = mean_of(bench, point, POD, BLI_RESPONSE_MEAN);
+            const double high = mean_of(bench, point, policy, BLI_HIGH_RESPONSE_MEAN);
+            const double low = mean_of(bench, point, policy, BLI_LOW_RESPONSE_MEAN);
+            const struct bli_series *x = find(bli_chart_figure(gain)->panel, policy, false, false);
+            const struct bli_series *y = find(bli_chart_figure(loss)->panel, policy, false, false);
             assert_true(fabs(x->y[point] - pod / high) < 1e-12 * x->y[point]);
             assert_true(fabs(y->y[point] - low / pod) < 1e-12 * y->y[point]);
             assert_true(x->half_width[point] > 0 && x->half_width[point] < 0.2 * x->y[point]);
         }
-    bal_chart_free(gain);
-    bal_chart_free(loss);
+    bli_chart_free(gain);
+    bli_chart_free(loss);
 }
 
 /* A policy over itself is 1, without error: the ratio is taken replication by replication. */
 static void ratios_are_paired(void **state) {
-    struct bal_chart *same = chart(*state, "same");
-    const struct bal_series *series = find(bal_chart_figure(same)->panel, POD, false, false);
+    struct bli_chart *same = chart(*state, "same");
+    const struct bli_series *series = find(bli_chart_figure(same)->panel, POD, false, false);
     for (size_t point = 0; point < 2; point++) {
         assert_true(fabs(series->y[point] - 1) < 1e-12);
         assert_true(series->half_width[point] < 1e-12);
     }
-    assert_string_equal(bal_chart_figure(same)->panel->y.label, "mean response time over that of pod:d=2");
-    bal_chart_free(same);
+    assert_string_equal(bli_chart_figure(same)->panel->y.label, "mean response time over that of pod:d=2");
+    bli_chart_free(same);
 }
 
 /* Theory is divided as well, and along shares it is a fine line. */
 static void ratios_of_theory(void **state) {
-    struct bal_chart *gain = chart(*state, "gain"), *loss = chart(*state, "loss");
-    const struct bal_series *x = find(bal_chart_figure(gain)->panel, SSP, true, false);
-    const struct bal_series *y = find(bal_chart_figure(loss)->panel, SSP, true, false);
+    struct bli_chart *gain = chart(*state, "gain"), *loss = chart(*state, "loss");
+    const struct bli_series *x = find(bli_chart_figure(gain)->panel, SSP, true, false);
+    const struct bli_series *y = find(bli_chart_figure(loss)->panel, SSP, true, false);
     assert_non_null(x);
     assert_non_null(y);
     assert_true(x->count > 50);
     for (size_t i = 0; i < x->count; i++) {
-        const struct bal_priority priority = {BAL_PRIORITY_SSP, 0.8, x->x[i], 2, 3};
-        const struct bal_priority_result result = bal_priority_solve(&priority);
+        const struct bli_priority priority = {BLI_PRIORITY_SSP, 0.8, x->x[i], 2, 3};
+        const struct bli_priority_result result = bli_priority_solve(&priority);
         assert_true(fabs(x->y[i] - result.gain) < 1e-9);
         assert_true(fabs(y->y[i] - result.loss) < 1e-9);
     }
-    assert_string_equal(bal_chart_figure(loss)->panel->y.label, "loss");
-    bal_chart_free(gain);
-    bal_chart_free(loss);
+    assert_string_equal(bli_chart_figure(loss)->panel->y.label, "loss");
+    bli_chart_free(gain);
+    bli_chart_free(loss);
 }
 
 static void bounds_are_lines_of_their_own(void **state) {
-    struct bal_chart *bound = chart(*state, "bound"), *without = chart(*state, "without");
-    const struct bal_series *line = find(bal_chart_figure(bound)->panel, 0, true, true);
-    const struct bal_series *theory = find(bal_chart_figure(bound)->panel, 0, true, false);
+    struct bli_chart *bound = chart(*state, "bound"), *without = chart(*state, "without");
+    const struct bli_series *line = find(bli_chart_figure(bound)->panel, 0, true, true);
+    const struct bli_series *theory = find(bli_chart_figure(bound)->panel, 0, true, false);
     assert_non_null(line);
     assert_non_null(theory);
     for (size_t i = 0; i < line->count; i++) {
-        assert_true(fabs(line->y[i] - bal_sep_low_bound(0.8, line->x[i], 2)) < 1e-9);
+        assert_true(fabs(line->y[i] - bli_sep_low_bound(0.8, line->x[i], 2)) < 1e-9);
         assert_true(theory->y[i] < line->y[i]);
     }
-    assert_null(find(bal_chart_figure(without)->panel, 0, true, true));
+    assert_null(find(bli_chart_figure(without)->panel, 0, true, true));
     char *script = NULL;
     struct bal_error err;
-    if (bal_figure_script(bal_chart_figure(bound), BAL_FIGURE_SVG, &script, &err))
+    if (bli_figure_script(bli_chart_figure(bound), BLI_FIGURE_SVG, &script, &err))
         fail_msg("%s", err.text);
     assert_non_null(strstr(script, " dt (")); /* dashed, and so in the legend */
     assert_non_null(strstr(script, "'bound'"));
     free(script);
-    bal_chart_free(bound);
-    bal_chart_free(without);
+    bli_chart_free(bound);
+    bli_chart_free(without);
 }
 
 static void assert_refused(const char *figure, const char *why) {
     char text[800];
-    struct bal_experiment *e = NULL;
+    struct bli_experiment *e = NULL;
     struct bal_error err = {0};
     snprintf(text, sizeof text,
              "title: t\nfleet: {servers: 9}\nsweep: {axis: load, values: [0.5, 0.6]}\npolicies: [random, "
              "jsq]\nfigures:\n  - {id: f, %s}\n",
              figure);
-    assert_int_not_equal(bal_experiment_parse(text, strlen(text), "t", BAL_MODE_PLAIN, &e, &err), BAL_OK);
+    assert_int_not_equal(bli_experiment_parse(text, strlen(text), "t", BLI_MODE_PLAIN, &e, &err), BAL_OK);
     if (!strstr(err.text, why))
         fail_msg("'%s' does not say '%s'", err.text, why);
 }

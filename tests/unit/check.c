@@ -23,28 +23,28 @@ static const struct bal_check_config usual = {
 
 /* ---- the schedule ---- */
 
-static struct bal_checks *new_checks(uint32_t servers, const struct bal_check_config *config,
+static struct bli_checks *new_checks(uint32_t servers, const struct bal_check_config *config,
                                      struct bal_rng *rng) {
-    struct bal_checks *checks = malloc(bal_checks_size(servers));
+    struct bli_checks *checks = malloc(bli_checks_size(servers));
     assert_non_null(checks);
     bal_rng_init(rng, 7, 0, BAL_STREAM_NETWORK);
-    bal_checks_init(checks, servers);
+    bli_checks_init(checks, servers);
     checks->config = *config;
     for (uint32_t i = 0; i < servers; i++)
-        bal_checks_add(checks, i, 1000 * MS, rng);
-    assert_null(bal_checks_find_inconsistency(checks));
+        bli_checks_add(checks, i, 1000 * MS, rng);
+    assert_null(bli_checks_find_inconsistency(checks));
     return checks;
 }
 
 /* Sends and finishes at once all that is due by then; returns how many there were. */
-static uint32_t pass_due(struct bal_checks *checks, uint64_t now, uint32_t worker, struct bal_rng *rng) {
+static uint32_t pass_due(struct bli_checks *checks, uint64_t now, uint32_t worker, struct bal_rng *rng) {
     struct bal_check_order order;
     uint32_t count = 0;
-    while (bal_checks_next(checks, now, worker, rng, &order)) {
-        assert_int_equal(bal_checks_finish(checks, now, order.ticket, BAL_CHECK_PASSED, rng), order.server);
+    while (bli_checks_next(checks, now, worker, rng, &order)) {
+        assert_int_equal(bli_checks_finish(checks, now, order.ticket, BAL_CHECK_PASSED, rng), order.server);
         count++;
     }
-    assert_null(bal_checks_find_inconsistency(checks));
+    assert_null(bli_checks_find_inconsistency(checks));
     return count;
 }
 
@@ -54,7 +54,7 @@ static uint32_t pass_due(struct bal_checks *checks, uint64_t now, uint32_t worke
  * fixed. */
 static void a_thousand_servers_are_spread(void **state) {
     struct bal_rng rng;
-    struct bal_checks *checks = new_checks(1000, &usual, &rng);
+    struct bli_checks *checks = new_checks(1000, &usual, &rng);
     uint32_t most = 0, all = 0;
     (void)state;
     for (uint64_t now = 1000 * MS; now < 31000 * MS; now += 5 * MS) {
@@ -73,7 +73,7 @@ static void a_thousand_servers_are_spread(void **state) {
 /* The processor was away for a minute: what is overdue does not begin at once. */
 static void missed_checks_are_spread(void **state) {
     struct bal_rng rng;
-    struct bal_checks *checks = new_checks(1000, &usual, &rng);
+    struct bli_checks *checks = new_checks(1000, &usual, &rng);
     uint32_t most = 0, all = 0;
     (void)state;
     for (uint64_t now = 1000 * MS; now < 5000 * MS; now += 5 * MS)
@@ -92,7 +92,7 @@ static void missed_checks_are_spread(void **state) {
  * asks, and each of them in its turn. */
 static void a_process_that_is_always_late_checks(void **state) {
     struct bal_rng rng;
-    struct bal_checks *checks = new_checks(4, &usual, &rng);
+    struct bli_checks *checks = new_checks(4, &usual, &rng);
     uint64_t now = 1000 * MS;
     (void)state;
     pass_due(checks, now, 0, &rng);
@@ -106,12 +106,12 @@ static void a_process_that_is_always_late_checks(void **state) {
 /* Gaps of one server: uniform from 0.9 to 1.1 intervals. */
 static void gaps_are_drawn(void **state) {
     struct bal_rng rng;
-    struct bal_checks *checks = new_checks(1, &usual, &rng);
+    struct bli_checks *checks = new_checks(1, &usual, &rng);
     uint64_t now = 1000 * MS, last = 0;
     double least = INFINITY, most = 0;
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        const uint64_t due = bal_checks_due(checks);
+        const uint64_t due = bli_checks_due(checks);
         while (now + 100 * MS < due)
             assert_int_equal(pass_due(checks, now += 100 * MS, 0, &rng), 0);
         now = due > now ? due : now;
@@ -130,30 +130,30 @@ static void gaps_are_drawn(void **state) {
 
 static void one_process_checks(void **state) {
     struct bal_rng rng;
-    struct bal_checks *checks = new_checks(1, &usual, &rng);
+    struct bli_checks *checks = new_checks(1, &usual, &rng);
     struct bal_check_order first, second;
     (void)state;
     uint64_t now = 1000 * MS + 10 * MS;
-    assert_true(bal_checks_next(checks, now, 3, &rng, &first));
-    assert_false(bal_checks_next(checks, now, 4, &rng, &second));
+    assert_true(bli_checks_next(checks, now, 3, &rng, &first));
+    assert_false(bli_checks_next(checks, now, 4, &rng, &second));
     /* It asks no more, though it is alive: after two seconds another one checks. */
     now += (uint64_t)BAL_CHECK_LEASE_MS * MS;
-    assert_false(bal_checks_next(checks, now, 4, &rng, &second));
+    assert_false(bli_checks_next(checks, now, 4, &rng, &second));
     bool taken = false;
     for (int i = 0; i < 100 && !taken; i++)
-        taken = bal_checks_next(checks, now += MS, 4, &rng, &second);
+        taken = bli_checks_next(checks, now += MS, 4, &rng, &second);
     assert_true(taken);
     assert_int_equal(checks->worker, 4);
-    assert_int_equal(bal_checks_finish(checks, now, first.ticket, BAL_CHECK_REFUSED, &rng), BAL_NONE);
+    assert_int_equal(bli_checks_finish(checks, now, first.ticket, BAL_CHECK_REFUSED, &rng), BAL_NONE);
     assert_int_equal(checks->server[0].failed, 0);
     /* One that says so is replaced at once, and its check is made again. */
-    bal_checks_release(checks, 4);
-    assert_null(bal_checks_find_inconsistency(checks));
-    assert_int_equal(bal_checks_finish(checks, now, second.ticket, BAL_CHECK_REFUSED, &rng), BAL_NONE);
-    assert_true(bal_checks_next(checks, now + MS, 5, &rng, &second));
-    bal_checks_release(checks, 4); /* that is not the one that checks */
+    bli_checks_release(checks, 4);
+    assert_null(bli_checks_find_inconsistency(checks));
+    assert_int_equal(bli_checks_finish(checks, now, second.ticket, BAL_CHECK_REFUSED, &rng), BAL_NONE);
+    assert_true(bli_checks_next(checks, now + MS, 5, &rng, &second));
+    bli_checks_release(checks, 4); /* that is not the one that checks */
     assert_int_equal(checks->worker, 5);
-    assert_int_equal(bal_checks_finish(checks, now + MS, second.ticket, BAL_CHECK_PASSED, &rng), 0);
+    assert_int_equal(bli_checks_finish(checks, now + MS, second.ticket, BAL_CHECK_PASSED, &rng), 0);
     free(checks);
 }
 
@@ -161,16 +161,16 @@ static void one_process_checks(void **state) {
 static enum bal_check_state state_after(const struct bal_check_config *config, const char *results) {
     struct bal_rng rng;
     struct bal_check_order order;
-    struct bal_checks *checks = new_checks(1, config, &rng);
+    struct bli_checks *checks = new_checks(1, config, &rng);
     uint64_t now = 1000 * MS;
     for (; *results; results++) {
         do
             now += 100 * MS;
-        while (!bal_checks_next(checks, now, 0, &rng, &order));
-        assert_false(bal_checks_next(checks, now, 0, &rng, &(struct bal_check_order){0}));
-        bal_checks_finish(checks, now, order.ticket, *results == '+' ? BAL_CHECK_PASSED : BAL_CHECK_REFUSED,
+        while (!bli_checks_next(checks, now, 0, &rng, &order));
+        assert_false(bli_checks_next(checks, now, 0, &rng, &(struct bal_check_order){0}));
+        bli_checks_finish(checks, now, order.ticket, *results == '+' ? BAL_CHECK_PASSED : BAL_CHECK_REFUSED,
                           &rng);
-        assert_null(bal_checks_find_inconsistency(checks));
+        assert_null(bli_checks_find_inconsistency(checks));
     }
     const enum bal_check_state state = (enum bal_check_state)checks->server[0].state;
     free(checks);
@@ -195,15 +195,15 @@ static void results_in_a_row_count(void **state) {
 static void what_says_nothing_is_repeated(void **state) {
     struct bal_rng rng;
     struct bal_check_order order;
-    struct bal_checks *checks = new_checks(1, &usual, &rng);
+    struct bli_checks *checks = new_checks(1, &usual, &rng);
     (void)state;
-    assert_true(bal_checks_next(checks, 1010 * MS, 0, &rng, &order));
-    bal_checks_finish(checks, 1010 * MS, order.ticket, BAL_CHECK_LOCAL, &rng);
+    assert_true(bli_checks_next(checks, 1010 * MS, 0, &rng, &order));
+    bli_checks_finish(checks, 1010 * MS, order.ticket, BAL_CHECK_LOCAL, &rng);
     assert_int_equal(checks->server[0].result, BAL_CHECK_NONE);
-    assert_true(bal_checks_next(checks, 4000 * MS, 0, &rng, &order) ||
-                bal_checks_next(checks, 4100 * MS, 0, &rng, &order));
+    assert_true(bli_checks_next(checks, 4000 * MS, 0, &rng, &order) ||
+                bli_checks_next(checks, 4100 * MS, 0, &rng, &order));
     /* Far beyond the time-out: the process that should have watched it was stopped. */
-    bal_checks_finish(checks, 6000 * MS, order.ticket, BAL_CHECK_TIMED_OUT, &rng);
+    bli_checks_finish(checks, 6000 * MS, order.ticket, BAL_CHECK_TIMED_OUT, &rng);
     assert_int_equal(checks->server[0].result, BAL_CHECK_NONE);
     assert_int_equal(checks->server[0].failed, 0);
     free(checks);
@@ -537,7 +537,7 @@ static void processes_take_over(void **state) {
                 bal_dispatcher_next_check(h.d[1], h.now += 100 * MS, &other));
     bal_dispatcher_leave(h.d[1], h.now);
     assert_null(bal_dispatcher_find_inconsistency(h.d[0]));
-    assert_int_equal(h.d[0]->checks->worker, BAL_NOBODY);
+    assert_int_equal(h.d[0]->checks->worker, BLI_NOBODY);
     finish(&h);
 }
 

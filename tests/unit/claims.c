@@ -28,8 +28,8 @@ enum { REPLICATIONS = 5 };
 
 struct bench {
     char path[40];
-    struct bal_store *store;
-    struct bal_experiment *e;
+    struct bli_store *store;
+    struct bli_experiment *e;
 };
 
 static int set_up(void **state) {
@@ -41,30 +41,30 @@ static int set_up(void **state) {
     close(fd);
     *state = bench;
     struct bal_error err = {0};
-    return bal_store_open(bench->path, BAL_STORE_WRITE, &bench->store, &err) ? -1 : 0;
+    return bli_store_open(bench->path, BLI_STORE_WRITE, &bench->store, &err) ? -1 : 0;
 }
 
 static int tear_down(void **state) {
     struct bench *bench = *state;
-    bal_store_close(bench->store);
-    bal_experiment_free(bench->e);
+    bli_store_close(bench->store);
+    bli_experiment_free(bench->e);
     unlink(bench->path);
     free(bench);
     return 0;
 }
 
-static void read_in_mode(struct bench *bench, enum bal_mode mode, const char *claims) {
+static void read_in_mode(struct bench *bench, enum bli_mode mode, const char *claims) {
     char text[3000];
     struct bal_error err = {0};
     snprintf(text, sizeof text, HEAD "%s", claims);
-    bal_experiment_free(bench->e);
+    bli_experiment_free(bench->e);
     bench->e = NULL;
-    if (bal_experiment_parse(text, strlen(text), "t.yaml", mode, &bench->e, &err))
+    if (bli_experiment_parse(text, strlen(text), "t.yaml", mode, &bench->e, &err))
         fail_msg("%s", err.text);
 }
 
 static void read_claims(struct bench *bench, const char *claims) {
-    read_in_mode(bench, BAL_MODE_PLAIN, claims);
+    read_in_mode(bench, BLI_MODE_PLAIN, claims);
 }
 
 static const double steady[4] = {7, 7, 7, 7}, growing[4] = {1, 3, 5, 7};
@@ -72,30 +72,30 @@ static const double steady[4] = {7, 7, 7, 7}, growing[4] = {1, 3, 5, 7};
 /* Replications with response times mean - 2 d, mean - d, ..., mean + 2 d. */
 static void put(struct bench *bench, size_t point, size_t policy, double mean, double d,
                 const double *quarter) {
-    static struct bal_histogram empty;
-    struct bal_case c;
+    static struct bli_histogram empty;
+    struct bli_case c;
     struct bal_error err = {0};
     int64_t cell;
-    bal_experiment_case(bench->e, point, policy, &c);
-    char *identity = bal_plan_identity(&c);
-    assert_int_equal(bal_store_cell(bench->store, identity, true, &cell, &err), BAL_OK);
+    bli_experiment_case(bench->e, point, policy, &c);
+    char *identity = bli_plan_identity(&c);
+    assert_int_equal(bli_store_cell(bench->store, identity, true, &cell, &err), BAL_OK);
     free(identity);
     for (unsigned r = 0; r < REPLICATIONS; r++) {
-        struct bal_trial trial = {.jobs = 100, .histogram = {&empty, &empty}, .engine = BAL_ENGINE_MARKOV};
-        trial.metric[BAL_RESPONSE_MEAN] = mean + d * ((double)r - 2);
-        trial.metric[BAL_MESSAGES_PER_JOB] = 2;
+        struct bli_trial trial = {.jobs = 100, .histogram = {&empty, &empty}, .engine = BLI_ENGINE_MARKOV};
+        trial.metric[BLI_RESPONSE_MEAN] = mean + d * ((double)r - 2);
+        trial.metric[BLI_MESSAGES_PER_JOB] = 2;
         trial.tail[2] = 0.25;
         memcpy(trial.quarter, quarter, sizeof trial.quarter);
         for (int i = 0; i < 4; i++) /* a little spread, for the verdict needs some */
             trial.quarter[i] += 0.001 * r;
-        assert_int_equal(bal_store_put(bench->store, cell, r, &trial, &err), BAL_OK);
+        assert_int_equal(bli_store_put(bench->store, cell, r, &trial, &err), BAL_OK);
     }
 }
 
-static struct bal_judged judge(struct bench *bench, size_t claim) {
-    struct bal_judged judged;
+static struct bli_judged judge(struct bench *bench, size_t claim) {
+    struct bli_judged judged;
     struct bal_error err = {0};
-    assert_int_equal(bal_claim_verdict(bench->store, bench->e, &bench->e->claim[claim], &judged, &err),
+    assert_int_equal(bli_claim_verdict(bench->store, bench->e, &bench->e->claim[claim], &judged, &err),
                      BAL_OK);
     return judged;
 }
@@ -108,7 +108,7 @@ static void assert_near(double value, double expected) {
 /* The half-width of the interval over five replications at distance d, when m of them are to hold together.
  */
 static double half(double d, double m) {
-    return bal_student_quantile(1 - 0.025 / m, 4) * d * sqrt(2.5 / 5);
+    return bli_student_quantile(1 - 0.025 / m, 4) * d * sqrt(2.5 / 5);
 }
 
 static void values(void **state) {
@@ -124,33 +124,33 @@ static void values(void **state) {
                 "  - {id: h, says: s, of: jsq, metric: queue.tail.2, expect: {near: 0.25, within: 0}}\n");
     for (size_t point = 0; point < 3; point++)
         put(bench, point, 0, 2 + (double)point, 0.1, steady);
-    struct bal_judged f = judge(bench, 0);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    struct bli_judged f = judge(bench, 0);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 3);
     assert_near(f.high - f.value, half(0.1, 1));
     assert_string_equal(f.where, "load=0.4");
     assert_string_equal(f.measured, "3.00 \u00b1 0.20");
     assert_string_equal(f.why, "");
     f = judge(bench, 1);
-    assert_int_equal(f.judgement, BAL_CLAIM_UNDECIDED);
+    assert_int_equal(f.judgement, BLI_CLAIM_UNDECIDED);
     assert_non_null(strstr(f.why, "more replications"));
-    assert_int_equal(judge(bench, 2).judgement, BAL_CLAIM_FAILS);
+    assert_int_equal(judge(bench, 2).judgement, BLI_CLAIM_FAILS);
     /* of each: 2, 3 and 4 lie within 1.5 and 4.5; the nearest to an edge is shown, with intervals for three
      */
     f = judge(bench, 3);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.high - f.value, half(0.1, 3));
     assert_true(f.value == 2 || f.value == 4);
     f = judge(bench, 4);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     f = judge(bench, 5);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 4);
     f = judge(bench, 6);
-    assert_int_equal(f.judgement, BAL_CLAIM_FAILS);
+    assert_int_equal(f.judgement, BLI_CLAIM_FAILS);
     assert_near(f.value, 2);
     assert_string_equal(f.where, "load=0.2");
-    assert_int_equal(judge(bench, 7).judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 7).judgement, BLI_CLAIM_HOLDS);
 }
 
 /* All replications of both sides move together: the difference is known exactly although the values are not.
@@ -179,28 +179,28 @@ static void comparisons_are_paired(void **state) {
     put(bench, 0, 1, 2.0, 0.1, steady);
     put(bench, 1, 0, 3.5, 0.1, steady);
     put(bench, 2, 2, 5.0, 0.02, steady); /* M/M/1 at 0.8 */
-    struct bal_judged f = judge(bench, 0);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    struct bli_judged f = judge(bench, 0);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 0.5);
     assert_true(f.high - f.low < 1e-9);
     f = judge(bench, 1);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 1.25);
     assert_near(f.high - f.value, half(0.1 * (1.25 - 1), 1) / 2); /* residuals a - 1.25 b */
     f = judge(bench, 2);
     assert_near(f.value, 1.25);
     assert_near(f.high - f.value, half(0.1, 1) / 2);
     f = judge(bench, 3);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 1);
     f = judge(bench, 4);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 1);
     assert_near(f.high - f.value, half(0.02, 1) / 5);
     assert_near(judge(bench, 5).value, 1.25);
-    assert_int_equal(judge(bench, 6).judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 6).judgement, BLI_CLAIM_HOLDS);
     f = judge(bench, 7);
-    assert_int_equal(f.judgement, BAL_CLAIM_UNDECIDED);
+    assert_int_equal(f.judgement, BLI_CLAIM_UNDECIDED);
     assert_string_equal(f.why, "theory says nothing about it");
 }
 
@@ -224,38 +224,38 @@ static void verdicts(void **state) {
         put(bench, point, 1, 2, 0.1, point < 2 ? steady : growing);
     }
     put(bench, 2, 2, 2, 0.1, growing);
-    assert_int_equal(judge(bench, 0).judgement, BAL_CLAIM_HOLDS);
-    struct bal_judged f = judge(bench, 1);
-    assert_int_equal(f.judgement, BAL_CLAIM_FAILS);
+    assert_int_equal(judge(bench, 0).judgement, BLI_CLAIM_HOLDS);
+    struct bli_judged f = judge(bench, 1);
+    assert_int_equal(f.judgement, BLI_CLAIM_FAILS);
     assert_string_equal(f.where, "load=0.8");
     assert_string_equal(f.measured, "unstable");
-    assert_int_equal(judge(bench, 2).judgement, BAL_CLAIM_HOLDS);
-    assert_int_equal(judge(bench, 3).judgement, BAL_CLAIM_FAILS);
+    assert_int_equal(judge(bench, 2).judgement, BLI_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 3).judgement, BLI_CLAIM_FAILS);
     f = judge(bench, 4); /* fails at one point, is not run at the others */
-    assert_int_equal(f.judgement, BAL_CLAIM_FAILS);
+    assert_int_equal(f.judgement, BLI_CLAIM_FAILS);
     f = judge(bench, 5); /* what grows without bound is larger than anything */
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_string_equal(f.measured, "unbounded");
-    assert_int_equal(judge(bench, 6).judgement, BAL_CLAIM_HOLDS);
-    assert_int_equal(judge(bench, 7).judgement, BAL_CLAIM_HOLDS);
-    assert_int_equal(judge(bench, 8).judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 6).judgement, BLI_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 7).judgement, BLI_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 8).judgement, BLI_CLAIM_HOLDS);
     f = judge(bench, 9);
-    assert_int_equal(f.judgement, BAL_CLAIM_UNDECIDED);
+    assert_int_equal(f.judgement, BLI_CLAIM_UNDECIDED);
     assert_string_equal(f.why, "both sides grow without bound");
 }
 
 /* The mean over the last ten units of a path is a number, whether or not the path grows for ever. */
 static void spans_of_paths_have_means(void **state) {
     struct bench *bench = *state;
-    read_in_mode(bench, BAL_MODE_QUICK,
+    read_in_mode(bench, BLI_MODE_QUICK,
                  "  - {id: a, says: s, of: jiq, where: {load: 0.8}, expect: {near: 7, within: 1%}}\n"
                  "  - {id: b, says: s, measure: verdict, of: jiq, where: {load: 0.8}, expect: unstable}\n"
                  "quick:\n  run: {window: 10}\n");
     put(bench, 2, 1, 7, 0.001, growing);
-    const struct bal_judged f = judge(bench, 0);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    const struct bli_judged f = judge(bench, 0);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 7);
-    assert_int_equal(judge(bench, 1).judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 1).judgement, BLI_CLAIM_HOLDS);
 }
 
 static void ranks(void **state) {
@@ -274,17 +274,17 @@ static void ranks(void **state) {
     put(bench, 1, 1, 2.05, -0.1, steady); /* too near to tell: it moves against the other */
     put(bench, 1, 2, 2, 0.1, growing);
     put(bench, 2, 0, 2, 0.1, steady);
-    struct bal_judged f = judge(bench, 0);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    struct bli_judged f = judge(bench, 0);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 2);
     assert_string_equal(f.measured, "2");
-    assert_int_equal(judge(bench, 1).judgement, BAL_CLAIM_HOLDS);
-    assert_int_equal(judge(bench, 2).judgement, BAL_CLAIM_HOLDS); /* unstable is last */
+    assert_int_equal(judge(bench, 1).judgement, BLI_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 2).judgement, BLI_CLAIM_HOLDS); /* unstable is last */
     f = judge(bench, 3);
-    assert_int_equal(f.judgement, BAL_CLAIM_UNDECIDED);
+    assert_int_equal(f.judgement, BLI_CLAIM_UNDECIDED);
     assert_string_equal(f.measured, "1 to 2");
     f = judge(bench, 4);
-    assert_int_equal(f.judgement, BAL_CLAIM_UNDECIDED);
+    assert_int_equal(f.judgement, BLI_CLAIM_UNDECIDED);
     assert_string_equal(f.why, "not all of its trials have been run");
 }
 
@@ -306,17 +306,17 @@ static void fits(void **state) {
         put(bench, point, 1, 5 + 2 * log(x[point]), 0, steady);
         put(bench, point, 2, 0.7 / (1 - x[point]), point == 1 ? 0.001 : 0, steady);
     }
-    struct bal_judged f = judge(bench, 0);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    struct bli_judged f = judge(bench, 0);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 1.5);
     assert_true(f.high - f.low < 1e-9);
     assert_string_equal(f.where, "");
     f = judge(bench, 1);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 2);
     /* Only the middle point is noisy: its weight times its relative noise. */
     f = judge(bench, 2);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.value, 1);
     const double u[] = {-log(0.8), -log(0.6), -log(0.2)};
     const double mean = (u[0] + u[1] + u[2]) / 3;
@@ -327,7 +327,7 @@ static void fits(void **state) {
     /* A fit through what grows without bound means nothing. */
     put(bench, 1, 0, 3, 0.1, growing);
     f = judge(bench, 0);
-    assert_int_equal(f.judgement, BAL_CLAIM_UNDECIDED);
+    assert_int_equal(f.judgement, BLI_CLAIM_UNDECIDED);
     assert_string_equal(f.why, "it is unstable at a point of the fit");
 }
 
@@ -346,21 +346,21 @@ static void critical_values(void **state) {
         put(bench, point, 1, 2, 0.1, steady);
         put(bench, point, 2, 2, 0.1, growing);
     }
-    struct bal_judged f = judge(bench, 0);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    struct bli_judged f = judge(bench, 0);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_true(f.low == 0.4 && f.high == 0.8);
     assert_string_equal(f.measured, "0.4 to 0.8");
     f = judge(bench, 1);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_string_equal(f.measured, "above 0.8");
     f = judge(bench, 2);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_string_equal(f.measured, "below 0.2");
     f = judge(bench, 3);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.low, 0.2); /* 0.4 to 0.8 less something below 0.2 */
     f = judge(bench, 4);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_near(f.low, 0.1);
     assert_near(f.high, 0.5);
 }
@@ -378,14 +378,14 @@ static void crossings(void **state) {
         put(bench, point, 1, 3.25, 0.01, steady);              /* between 0.4 and 0.8 */
         put(bench, point, 2, 9, 0.01, steady);                 /* always larger */
     }
-    struct bal_judged f = judge(bench, 0);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    struct bli_judged f = judge(bench, 0);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_true(f.low == 0.4 && f.high == 0.8);
     assert_near(f.value, 0.5); /* a quarter of the way */
     f = judge(bench, 1);       /* it is larger at first, so it becomes larger before all of them */
-    assert_int_equal(f.judgement, BAL_CLAIM_FAILS);
+    assert_int_equal(f.judgement, BLI_CLAIM_FAILS);
     f = judge(bench, 2);
-    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(f.judgement, BLI_CLAIM_HOLDS);
     assert_string_equal(f.measured, "below 0.2");
 }
 
@@ -398,8 +398,8 @@ static void nothing_is_claimed_without_data(void **state) {
                        "  - {id: e, says: s, of: jsq, over: largest, expect: {most: 1}}\n"
                        "  - {id: f, says: s, measure: rank, of: jsq, expect: {most: 1}}\n");
     for (size_t i = 0; i < bench->e->claims; i++) {
-        const struct bal_judged f = judge(bench, i);
-        assert_int_equal(f.judgement, BAL_CLAIM_UNDECIDED);
+        const struct bli_judged f = judge(bench, i);
+        assert_int_equal(f.judgement, BLI_CLAIM_UNDECIDED);
         assert_string_equal(f.measured, "nothing");
         assert_string_equal(f.why, "not all of its trials have been run");
     }
@@ -428,41 +428,41 @@ static void findings_are_counted_apart(void **state) {
                        "expect: {near: 3, within: 10%}}\n"
                        "  - {id: open, finding: yes, says: nobody asked, of: jiq, expect: {most: 2}}\n");
     put(bench, 1, 0, 3, 0.1, steady);
-    struct bal_judged *judged;
+    struct bli_judged *judged;
     struct bal_error err = {0};
-    assert_int_equal(bal_judgements_new(bench->store, bench->e, &judged, &err), BAL_OK);
-    struct bal_tally tally = {0};
-    bal_tally_add(&tally, bench->e, judged);
-    assert_int_equal(tally.claim[BAL_CLAIM_STATUS_FAILS], 1);
-    assert_int_equal(tally.claim[BAL_CLAIM_STATUS_HOLDS] + tally.claim[BAL_CLAIM_STATUS_UNDECIDED], 0);
-    assert_int_equal(tally.finding[BAL_CLAIM_STATUS_HOLDS], 1);
-    assert_int_equal(tally.finding[BAL_CLAIM_STATUS_UNDECIDED], 1);
-    assert_true(bal_tally_fails(&tally));
+    assert_int_equal(bli_judgements_new(bench->store, bench->e, &judged, &err), BAL_OK);
+    struct bli_tally tally = {0};
+    bli_tally_add(&tally, bench->e, judged);
+    assert_int_equal(tally.claim[BLI_CLAIM_STATUS_FAILS], 1);
+    assert_int_equal(tally.claim[BLI_CLAIM_STATUS_HOLDS] + tally.claim[BLI_CLAIM_STATUS_UNDECIDED], 0);
+    assert_int_equal(tally.finding[BLI_CLAIM_STATUS_HOLDS], 1);
+    assert_int_equal(tally.finding[BLI_CLAIM_STATUS_UNDECIDED], 1);
+    assert_true(bli_tally_fails(&tally));
     char *text;
-    WRITTEN(text, bal_tally_print(&tally, out));
+    WRITTEN(text, bli_tally_print(&tally, out));
     assert_string_equal(text, "1 claim: 0 hold, 1 does not hold, 0 undecided.\n"
                               "2 findings of ours: 1 holds, 0 do not hold, 1 undecided.\n");
     free(text);
-    WRITTEN(text, bal_judgements_text(bench->e, judged, BAL_GROUP_CLAIMS, out));
+    WRITTEN(text, bli_judgements_text(bench->e, judged, BLI_GROUP_CLAIMS, out));
     assert_has(text, "\n  does not hold  said, 4, a | b\n    small\n");
     assert_null(strstr(text, "found"));
     free(text);
-    WRITTEN(text, bal_judgements_text(bench->e, judged, BAL_GROUP_FINDINGS, out));
+    WRITTEN(text, bli_judgements_text(bench->e, judged, BLI_GROUP_FINDINGS, out));
     assert_has(text, "\n  holds          found, our finding on said\n    larger, rather\n");
     assert_has(text, "\n  undecided      open, our finding\n    nobody asked\n");
     free(text);
-    WRITTEN(text, bal_judgements_csv(bench->e, judged, out));
+    WRITTEN(text, bli_judgements_csv(bench->e, judged, out));
     assert_has(text,
                "claim,said,,t,\"4, a | b\",,small,3.00 \u00b1 0.20,load=0.4,at most 2,does not hold,,,3,0.1");
     assert_has(text, "\nfinding,found,said,t,,,\"larger, rather\",");
     assert_has(text, "\nfinding,open,,t,,,nobody asked,nothing,load=0.2,at most 2,undecided,,,,,\n");
     free(text);
-    WRITTEN(text, bal_judgements_markdown(bench->e, judged, BAL_GROUP_CLAIMS, out));
+    WRITTEN(text, bli_judgements_markdown(bench->e, judged, BLI_GROUP_CLAIMS, out));
     assert_string_equal(text,
                         "|  | 4, a \\| b | `said`: small | 3.00 \u00b1 0.20 at load=0.4 | at most 2 | **does "
                         "not hold** |\n");
     free(text);
-    WRITTEN(text, bal_judgements_markdown(bench->e, judged, BAL_GROUP_FINDINGS, out));
+    WRITTEN(text, bli_judgements_markdown(bench->e, judged, BLI_GROUP_FINDINGS, out));
     assert_has(text, "| larger, rather | `found`, on `said` | ");
     assert_has(text, "| nobody asked | `open` | nothing at load=0.2 | at most 2 | **undecided** |\n");
     free(text);
@@ -476,13 +476,13 @@ static void a_finding_can_fail(void **state) {
                        "  - {id: found, finding: said, says: s, of: jsq, where: {load: 0.4}, expect: {most: "
                        "2}}\n");
     put(bench, 1, 0, 3, 0.1, steady);
-    struct bal_judged *judged;
+    struct bli_judged *judged;
     struct bal_error err = {0};
-    assert_int_equal(bal_judgements_new(bench->store, bench->e, &judged, &err), BAL_OK);
-    struct bal_tally tally = {0};
-    bal_tally_add(&tally, bench->e, judged);
-    assert_int_equal(tally.claim[BAL_CLAIM_STATUS_FAILS], 0);
-    assert_true(bal_tally_fails(&tally));
+    assert_int_equal(bli_judgements_new(bench->store, bench->e, &judged, &err), BAL_OK);
+    struct bli_tally tally = {0};
+    bli_tally_add(&tally, bench->e, judged);
+    assert_int_equal(tally.claim[BLI_CLAIM_STATUS_FAILS], 0);
+    assert_true(bli_tally_fails(&tally));
     free(judged);
 }
 
@@ -506,21 +506,21 @@ static void limits(void **state) {
     for (size_t point = 0; point < 3; point++)
         put(bench, point, 1, 3, 0.001, steady);
     put_falling(bench, 2, 0.001);
-    const struct bal_judged wide = judge(bench, 0);
-    assert_int_equal(wide.judgement, BAL_CLAIM_UNDECIDED);
+    const struct bli_judged wide = judge(bench, 0);
+    assert_int_equal(wide.judgement, BLI_CLAIM_UNDECIDED);
     assert_true(wide.low < 1 && 1 < wide.high);
     assert_non_null(strstr(wide.why, "wider than a tenth"));
-    const struct bal_judged far = judge(bench, 1);
-    assert_int_equal(far.judgement, BAL_CLAIM_UNDECIDED);
+    const struct bli_judged far = judge(bench, 1);
+    assert_int_equal(far.judgement, BLI_CLAIM_UNDECIDED);
     assert_non_null(strstr(far.why, "still approach"));
-    const struct bal_judged there = judge(bench, 2);
-    assert_int_equal(there.judgement, BAL_CLAIM_HOLDS);
+    const struct bli_judged there = judge(bench, 2);
+    assert_int_equal(there.judgement, BLI_CLAIM_HOLDS);
     assert_true(fabs(there.value - 3) < 0.01);
-    assert_int_equal(judge(bench, 3).judgement, BAL_CLAIM_FAILS);
+    assert_int_equal(judge(bench, 3).judgement, BLI_CLAIM_FAILS);
     assert_string_equal(judge(bench, 3).check->expected, "the limit is 2");
     /* known well: the other laws fit far worse and are left out */
-    const struct bal_judged narrow = judge(bench, 4);
-    assert_int_equal(narrow.judgement, BAL_CLAIM_HOLDS);
+    const struct bli_judged narrow = judge(bench, 4);
+    assert_int_equal(narrow.judgement, BLI_CLAIM_HOLDS);
     assert_true(narrow.high - narrow.low < 0.05);
 }
 
@@ -534,7 +534,7 @@ static void what_has_vanished(void **state) {
         put(bench, point, 0, fast[point], 0.0001, steady);
         put(bench, point, 1, slow[point], 0.0001, steady);
     }
-    assert_int_equal(judge(bench, 0).judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 0).judgement, BLI_CLAIM_HOLDS);
     assert_near(judge(bench, 0).value, 0.001);
     assert_true(judge(bench, 1).value != 0.02);
 }
@@ -550,14 +550,14 @@ static void checks_hold_together(void **state) {
                        "{of: jsq, where: {load: 0.4}, expect: {most: 3.1}}]}\n");
     put(bench, 0, 0, 2, 0.1, steady);
     put(bench, 1, 0, 3, 0.1, steady);
-    const struct bal_judged both = judge(bench, 0);
-    assert_int_equal(both.judgement, BAL_CLAIM_HOLDS);
+    const struct bli_judged both = judge(bench, 0);
+    assert_int_equal(both.judgement, BLI_CLAIM_HOLDS);
     assert_near(both.high - both.value, half(0.1, 2));
-    const struct bal_judged second = judge(bench, 1);
-    assert_int_equal(second.judgement, BAL_CLAIM_FAILS);
+    const struct bli_judged second = judge(bench, 1);
+    assert_int_equal(second.judgement, BLI_CLAIM_FAILS);
     assert_near(second.value, 3);
     assert_string_equal(second.check->expected, "at most 2");
-    assert_int_equal(judge(bench, 2).judgement, BAL_CLAIM_FAILS);
+    assert_int_equal(judge(bench, 2).judgement, BLI_CLAIM_FAILS);
 }
 
 /* A formula is evaluated without a single trial; random is M/M/1: 1.25, 1.667 and 5 at these loads. */
@@ -571,13 +571,13 @@ static void formulas_need_no_trials(void **state) {
                 "  - {id: c, says: s, kind: formula, measure: ratio, of: {policy: random, at: {load: "
                 "0.8}}, to: {policy: random, at: {load: 0.2}}, expect: {printed: '4'}}\n"
                 "  - {id: d, says: s, kind: bound, of: random, where: {load: 0.8}, expect: {most: 5}}\n");
-    const struct bal_judged a = judge(bench, 0);
-    assert_int_equal(a.judgement, BAL_CLAIM_HOLDS);
+    const struct bli_judged a = judge(bench, 0);
+    assert_int_equal(a.judgement, BLI_CLAIM_HOLDS);
     assert_string_equal(a.measured, "1.25");
     assert_string_equal(a.check->expected, "1.25 as printed, \u00b1 0.005");
-    assert_int_equal(judge(bench, 1).judgement, BAL_CLAIM_FAILS);
-    assert_int_equal(judge(bench, 2).judgement, BAL_CLAIM_HOLDS);
-    assert_int_equal(judge(bench, 3).judgement, BAL_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 1).judgement, BLI_CLAIM_FAILS);
+    assert_int_equal(judge(bench, 2).judgement, BLI_CLAIM_HOLDS);
+    assert_int_equal(judge(bench, 3).judgement, BLI_CLAIM_HOLDS);
 }
 
 static void words_have_one_reading(void **state) {
@@ -601,24 +601,24 @@ static void errors_are_told_from_failures(void **state) {
                 "  - {id: d, says: s, of: jsq, where: {load: 0.4}, reason: sharp, expect: {most: 2}}\n"
                 "  - {id: e, says: s, of: jsq, where: {load: 0.4}, reason: none, expect: {most: 4}}\n");
     put(bench, 1, 0, 3, 0.1, steady);
-    struct bal_judged *judged;
+    struct bli_judged *judged;
     struct bal_error err = {0};
-    assert_int_equal(bal_judgements_new(bench->store, bench->e, &judged, &err), BAL_OK);
-    struct bal_tally tally = {.paper = true};
-    bal_tally_add(&tally, bench->e, judged);
-    assert_true(tally.claim[BAL_CLAIM_STATUS_ERROR] == 1 && tally.claim[BAL_CLAIM_STATUS_UNEXPECTED] == 2);
-    assert_true(tally.claim[BAL_CLAIM_STATUS_READING] == 1 && tally.claim[BAL_CLAIM_STATUS_FAILS] == 0);
-    assert_true(tally.claim[BAL_CLAIM_STATUS_HOLDS] == 0 && tally.definitions == 1);
-    assert_true(bal_tally_fails(&tally));
-    tally.claim[BAL_CLAIM_STATUS_UNEXPECTED] = 0;
-    assert_false(bal_tally_fails(&tally));
+    assert_int_equal(bli_judgements_new(bench->store, bench->e, &judged, &err), BAL_OK);
+    struct bli_tally tally = {.paper = true};
+    bli_tally_add(&tally, bench->e, judged);
+    assert_true(tally.claim[BLI_CLAIM_STATUS_ERROR] == 1 && tally.claim[BLI_CLAIM_STATUS_UNEXPECTED] == 2);
+    assert_true(tally.claim[BLI_CLAIM_STATUS_READING] == 1 && tally.claim[BLI_CLAIM_STATUS_FAILS] == 0);
+    assert_true(tally.claim[BLI_CLAIM_STATUS_HOLDS] == 0 && tally.definitions == 1);
+    assert_true(bli_tally_fails(&tally));
+    tally.claim[BLI_CLAIM_STATUS_UNEXPECTED] = 0;
+    assert_false(bli_tally_fails(&tally));
     char *text;
-    WRITTEN(text, bal_tally_print(&tally, out));
+    WRITTEN(text, bli_tally_print(&tally, out));
     assert_string_equal(text, "2 claims: 0 reproduced, 1 error of the paper confirmed, 0 undecided, "
                               "1 not as read.\n"
                               "1 statement holds by definition.\n");
     free(text);
-    WRITTEN(text, bal_judgements_text(bench->e, judged, BAL_GROUP_CLAIMS, out));
+    WRITTEN(text, bli_judgements_text(bench->e, judged, BLI_GROUP_CLAIMS, out));
     assert_has(text, "\n  the paper's error, confirmed  a\n");
     assert_has(text, "    Error: misprint\n");
     assert_has(text, "\n  holds, although an error is stated  c\n");

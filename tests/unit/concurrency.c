@@ -25,7 +25,7 @@ static void assert_near(double value, double right, double tolerance) {
 struct app {
     struct concurrency c;
     struct bal_rng rng;
-    struct bal_speeds speeds;
+    struct bli_speeds speeds;
     double speed; /* completions per second of the curve's unit */
     double now;   /* seconds */
     uint32_t running, demand;
@@ -34,9 +34,9 @@ struct app {
 
 static struct app begin(const char *speeds, uint32_t min, uint32_t max, uint64_t seed) {
     struct app a = {.speed = 1000, .demand = UINT32_MAX};
-    assert_int_equal(bal_speeds_parse(speeds, &a.speeds, NULL), BAL_OK);
+    assert_int_equal(bli_speeds_parse(speeds, &a.speeds, NULL), BAL_OK);
     bal_rng_init(&a.rng, seed, 0, BAL_STREAM_SERVICE);
-    bal_concurrency_init(&a.c, min, max, 0);
+    bli_concurrency_init(&a.c, min, max, 0);
     a.least = UINT32_MAX;
     return a;
 }
@@ -59,16 +59,16 @@ static void run(struct app *a, uint64_t completions, uint32_t most_demand) {
         fill(a);
         a->most = a->running > a->most ? a->running : a->most;
         a->least = a->running < a->least ? a->running : a->least;
-        a->now += bal_rng_exp(&a->rng) / (a->speed * bal_speeds_rate(&a->speeds, a->running));
+        a->now += bal_rng_exp(&a->rng) / (a->speed * bli_speeds_rate(&a->speeds, a->running));
         const uint32_t waiting = a->demand > a->running ? 1 : 0;
-        bal_concurrency_pass(&a->c, nanoseconds(a), a->running, waiting);
-        bal_concurrency_end(&a->c, a->running--);
-        assert_true(bal_concurrency_is_sound(&a->c));
+        bli_concurrency_pass(&a->c, nanoseconds(a), a->running, waiting);
+        bli_concurrency_end(&a->c, a->running--);
+        assert_true(bli_concurrency_is_sound(&a->c));
     }
 }
 
 static uint32_t limit(const struct app *a) {
-    return bal_concurrency_get_view(&a->c).limit;
+    return bli_concurrency_get_view(&a->c).limit;
 }
 
 /* A queue without end, so that only neighbours are ever compared: it finds the knee from below and above. */
@@ -99,10 +99,10 @@ static void learns_the_shape(void **state) {
         const double sd = sqrt(1 / one->evidence + 1 / all->evidence);
         assert_true(sd < 0.05);
         assert_near(one->shape - all->shape,
-                    log(bal_speeds_rate(&a.speeds, k) / bal_speeds_rate(&a.speeds, 8)), 4 * sd);
+                    log(bli_speeds_rate(&a.speeds, k) / bli_speeds_rate(&a.speeds, 8)), 4 * sd);
     }
-    const struct bal_concurrency_view view = bal_concurrency_get_view(&a.c);
-    assert_near(view.rate, 1000 * bal_speeds_rate(&a.speeds, 8), 0.1 * view.rate);
+    const struct bal_concurrency_view view = bli_concurrency_get_view(&a.c);
+    assert_near(view.rate, 1000 * bli_speeds_rate(&a.speeds, 8), 0.1 * view.rate);
 }
 
 /* Twice as slow, then as fast as before, then ten times faster: the limit stays, and the change is noticed.
@@ -114,12 +114,12 @@ static void a_change_of_speed_moves_nothing(void **state) {
     run(&a, 200000, 12);
     assert_int_equal(limit(&a), 4);
     for (size_t i = 0; i < 3; i++) {
-        const uint64_t changes = bal_concurrency_get_view(&a.c).changes;
+        const uint64_t changes = bli_concurrency_get_view(&a.c).changes;
         const double shape = a.c.at[7].shape - a.c.at[3].shape;
         a.speed *= factors[i];
         run(&a, 20000, 12);
         assert_int_equal(limit(&a), 4);
-        assert_true(bal_concurrency_get_view(&a.c).changes > changes);
+        assert_true(bli_concurrency_get_view(&a.c).changes > changes);
         assert_near(a.c.at[7].shape - a.c.at[3].shape, shape, 0.03);
     }
 }
@@ -168,27 +168,27 @@ static void silence_teaches_nothing(void **state) {
     const double shape = a.c.at[3].shape;
     for (int i = 0; i < 1000; i++) {
         a.now += 10;
-        bal_concurrency_pass(&a.c, nanoseconds(&a), i % 2 ? before : 0, 3);
+        bli_concurrency_pass(&a.c, nanoseconds(&a), i % 2 ? before : 0, 3);
     }
     assert_int_equal(limit(&a), before);
     assert_true(a.c.at[3].shape == shape);
-    assert_true(bal_concurrency_is_sound(&a.c));
+    assert_true(bli_concurrency_is_sound(&a.c));
 }
 
 static void knows_its_uncertainty(void **state) {
     (void)state;
     struct app a = begin("cores(4)", 1, 256, 8);
-    const struct bal_concurrency_view first = bal_concurrency_get_view(&a.c);
+    const struct bal_concurrency_view first = bli_concurrency_get_view(&a.c);
     assert_true(first.gain == 0 && first.gain_sd > 0.3 && first.loss_sd > 0.3 && first.rate == 0);
     run(&a, 300000, 0);
-    const struct bal_concurrency_view then = bal_concurrency_get_view(&a.c);
+    const struct bal_concurrency_view then = bli_concurrency_get_view(&a.c);
     assert_int_equal(then.limit, 4);
     assert_true(then.loss_sd < 0.05 && then.gain_sd < 0.05);
     assert_near(then.loss, 0.25, 5 * then.loss_sd); /* three of four cores */
     assert_near(then.gain, 0, 5 * then.gain_sd);
     assert_true(then.lowered >= 1);
     a = begin("cores(4)", 4, 4, 8); /* at both bounds there is nothing to gain or to lose */
-    assert_true(bal_concurrency_get_view(&a.c).gain_sd == 0 && bal_concurrency_get_view(&a.c).loss_sd == 0);
+    assert_true(bli_concurrency_get_view(&a.c).gain_sd == 0 && bli_concurrency_get_view(&a.c).loss_sd == 0);
 }
 
 int main(void) {

@@ -24,8 +24,8 @@ struct erlang_numbers {
 };
 
 static double width_at(double k) {
-    const unsigned bin = bal_histogram_bin(k);
-    return bal_histogram_edge(bin + 1) - bal_histogram_edge(bin);
+    const unsigned bin = bli_histogram_bin(k);
+    return bli_histogram_edge(bin + 1) - bli_histogram_edge(bin);
 }
 
 /* How many of them are expected to take less than x. */
@@ -33,31 +33,31 @@ static double expected_below(const struct erlang_numbers *numbers, double mean) 
     double sum = 0;
     for (unsigned i = 0; i < numbers->kinds; i++) {
         const double width = width_at(numbers->k[i]);
-        const double first = bal_histogram_edge(bal_histogram_bin(numbers->k[i]));
+        const double first = bli_histogram_edge(bli_histogram_bin(numbers->k[i]));
         for (double j = 0; j < width; j++) /* once below 256 */
-            sum += (double)numbers->count[i] / fmax(width, 1) * bal_gamma_below(first + j, mean);
+            sum += (double)numbers->count[i] / fmax(width, 1) * bli_gamma_below(first + j, mean);
     }
     return sum;
 }
 
 /* The most by which the counts below an edge are wrong, over all values. */
 static double worst_of(const struct erlang_numbers *numbers, double rate, uint64_t *total) {
-    struct bal_histogram *histogram = calloc(1, sizeof *histogram);
+    struct bli_histogram *histogram = calloc(1, sizeof *histogram);
     assert_non_null(histogram);
     *total = 0;
     for (unsigned i = 0; i < numbers->kinds; i++) {
-        bal_histogram_add_many(histogram, numbers->k[i], numbers->count[i]);
+        bli_histogram_add_many(histogram, numbers->k[i], numbers->count[i]);
         *total += numbers->count[i];
     }
-    bal_erlang_mix(histogram, rate);
-    assert_true(bal_histogram_total(histogram) == *total);
+    bli_erlang_mix(histogram, rate);
+    assert_true(bli_histogram_total(histogram) == *total);
     double worst = 0;
     uint64_t below = 0;
-    for (unsigned bin = 0; bin < BAL_HISTOGRAM_BINS - 1; bin++) {
+    for (unsigned bin = 0; bin < BLI_HISTOGRAM_BINS - 1; bin++) {
         below += histogram->count[bin];
         if (bin % 3 != 0 || (histogram->count[bin] == 0 && bin % 63 != 0))
             continue;
-        const double expected = expected_below(numbers, rate * bal_histogram_edge(bin + 1));
+        const double expected = expected_below(numbers, rate * bli_histogram_edge(bin + 1));
         worst = fmax(worst, fabs((double)below - expected));
     }
     free(histogram);
@@ -109,13 +109,13 @@ static void many_numbers_are_closer(void **state) {
 /* From a quarter of a million on a number is taken for the time itself, but for the bin it is in. */
 static void large_numbers_are_times(void **state) {
     (void)state;
-    struct bal_histogram *histogram = calloc(1, sizeof *histogram);
+    struct bli_histogram *histogram = calloc(1, sizeof *histogram);
     assert_non_null(histogram);
-    bal_histogram_add_many(histogram, 3e6, 1000);
-    bal_erlang_mix(histogram, 1e6);
-    assert_true(bal_histogram_total(histogram) == 1000);
+    bli_histogram_add_many(histogram, 3e6, 1000);
+    bli_erlang_mix(histogram, 1e6);
+    assert_true(bli_histogram_total(histogram) == 1000);
     for (double q = 0; q <= 1; q += 0.125) {
-        const double quantile = bal_histogram_quantile(histogram, q);
+        const double quantile = bli_histogram_quantile(histogram, q);
         assert_true(fabs(quantile - 3) <= 3.0 / 128);
     }
     free(histogram);
@@ -124,15 +124,15 @@ static void large_numbers_are_times(void **state) {
 /* The mean is that of the numbers: k events take k / rate on average. */
 static void the_mean_stays(void **state) {
     (void)state;
-    struct bal_histogram *histogram = calloc(1, sizeof *histogram);
+    struct bli_histogram *histogram = calloc(1, sizeof *histogram);
     assert_non_null(histogram);
-    bal_histogram_add_many(histogram, 4, 500000);
-    bal_histogram_add_many(histogram, 100, 500000);
-    bal_histogram_add_many(histogram, 3000, 500000);
-    bal_erlang_mix(histogram, 50);
+    bli_histogram_add_many(histogram, 4, 500000);
+    bli_histogram_add_many(histogram, 100, 500000);
+    bli_histogram_add_many(histogram, 3000, 500000);
+    bli_erlang_mix(histogram, 50);
     double sum = 0;
-    for (unsigned bin = 0; bin < BAL_HISTOGRAM_BINS - 1; bin++)
-        sum += (double)histogram->count[bin] * (bal_histogram_edge(bin) + bal_histogram_edge(bin + 1)) / 2;
+    for (unsigned bin = 0; bin < BLI_HISTOGRAM_BINS - 1; bin++)
+        sum += (double)histogram->count[bin] * (bli_histogram_edge(bin) + bli_histogram_edge(bin + 1)) / 2;
     const double shared = 2992 + 15.0 / 2; /* that bin's numbers are 2992 to 3007 */
     assert_true(fabs(sum / 1.5e6 - (4 + 100 + shared) / 3 / 50) < 0.002);
     free(histogram);
@@ -140,10 +140,10 @@ static void the_mean_stays(void **state) {
 
 static void nothing_stays_nothing(void **state) {
     (void)state;
-    struct bal_histogram *histogram = calloc(1, sizeof *histogram);
+    struct bli_histogram *histogram = calloc(1, sizeof *histogram);
     assert_non_null(histogram);
-    bal_erlang_mix(histogram, 50);
-    assert_true(bal_histogram_total(histogram) == 0);
+    bli_erlang_mix(histogram, 50);
+    assert_true(bli_histogram_total(histogram) == 0);
     free(histogram);
 }
 

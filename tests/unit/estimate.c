@@ -20,7 +20,7 @@ static void assert_close(double value, double exact, double tolerance) {
 static void mean_by_hand(void **state) {
     (void)state;
     const double values[] = {1, 2, 3, 4};
-    const struct bal_estimate e = bal_estimate_mean(values, 4);
+    const struct bli_estimate e = bli_estimate_mean(values, 4);
     assert_close(e.mean, 2.5, 0);
     /* t(0.975; 3) s/sqrt(4), and t is as accurate as ballast/stats.h says */
     assert_close(e.half_width, 3.1824463052837084359 * sqrt(5. / 3 / 4), 1e-12);
@@ -29,19 +29,19 @@ static void mean_by_hand(void **state) {
 static void mean_of_too_few(void **state) {
     (void)state;
     const double values[] = {NAN, 2.385, NAN};
-    assert_true(isnan(bal_estimate_mean(NULL, 0).mean));
-    assert_true(isnan(bal_estimate_mean(NULL, 0).half_width));
-    assert_true(isnan(bal_estimate_mean(values, 1).mean));
-    assert_true(bal_estimate_mean(values, 3).mean == 2.385);
-    assert_true(isnan(bal_estimate_mean(values, 3).half_width));
+    assert_true(isnan(bli_estimate_mean(NULL, 0).mean));
+    assert_true(isnan(bli_estimate_mean(NULL, 0).half_width));
+    assert_true(isnan(bli_estimate_mean(values, 1).mean));
+    assert_true(bli_estimate_mean(values, 3).mean == 2.385);
+    assert_true(isnan(bli_estimate_mean(values, 3).half_width));
 }
 
 static void mean_leaves_out_nan(void **state) {
     (void)state;
     const double with[] = {1, NAN, 2, 3, NAN, 4};
     const double without[] = {1, 2, 3, 4};
-    const struct bal_estimate a = bal_estimate_mean(with, 6);
-    const struct bal_estimate b = bal_estimate_mean(without, 4);
+    const struct bli_estimate a = bli_estimate_mean(with, 6);
+    const struct bli_estimate b = bli_estimate_mean(without, 4);
     assert_true(a.mean == b.mean && a.half_width == b.half_width);
 }
 
@@ -51,12 +51,12 @@ static void mean_survives_a_large_offset(void **state) {
     double values[1000];
     for (int i = 0; i < 1000; i++)
         values[i] = 1e9 + i % 2; /* exact */
-    const struct bal_estimate e = bal_estimate_mean(values, 1000);
+    const struct bli_estimate e = bli_estimate_mean(values, 1000);
     assert_close(e.mean, 1e9 + 0.5, 1e-15);
-    assert_close(e.half_width, bal_student_quantile(0.975, 999) * 0.5 / sqrt(999), 1e-6);
+    assert_close(e.half_width, bli_student_quantile(0.975, 999) * 0.5 / sqrt(999), 1e-6);
     for (int i = 0; i < 1000; i++)
         values[i] = 0.1;
-    assert_true(bal_estimate_mean(values, 1000).half_width == 0);
+    assert_true(bli_estimate_mean(values, 1000).half_width == 0);
 }
 
 static void ratio_by_hand(void **state) {
@@ -64,17 +64,17 @@ static void ratio_by_hand(void **state) {
     const double a[] = {2, 5, 5};
     const double b[] = {1, 2, 3};
     /* r = 2; residuals 0, 1, -1; s^2 = 1; mean of b = 2 */
-    const struct bal_estimate e = bal_estimate_ratio(a, b, 3);
+    const struct bli_estimate e = bli_estimate_ratio(a, b, 3);
     assert_close(e.mean, 2, 1e-15);
-    assert_close(e.half_width, bal_student_quantile(0.975, 2) / sqrt(3) / 2, 1e-14);
+    assert_close(e.half_width, bli_student_quantile(0.975, 2) / sqrt(3) / 2, 1e-14);
 }
 
 static void ratio_to_ones_is_the_mean(void **state) {
     (void)state;
     const double a[] = {0.3, 7, 2.385, 1};
     const double ones[] = {1, 1, 1, 1};
-    const struct bal_estimate ratio = bal_estimate_ratio(a, ones, 4);
-    const struct bal_estimate mean = bal_estimate_mean(a, 4);
+    const struct bli_estimate ratio = bli_estimate_ratio(a, ones, 4);
+    const struct bli_estimate mean = bli_estimate_mean(a, 4);
     assert_close(ratio.mean, mean.mean, 1e-15);
     assert_close(ratio.half_width, mean.half_width, 1e-14);
 }
@@ -85,16 +85,16 @@ static void ratio_of_awkward_pairs(void **state) {
     const double b[] = {1, 2, NAN, 5};
     const double zeros[] = {0, 0, 0, 0};
     const double below[] = {-1, -2, -3, -5};
-    assert_true(isnan(bal_estimate_ratio(NULL, NULL, 0).mean));
-    assert_true(bal_estimate_ratio(a, b, 1).mean == 1);
-    assert_true(isnan(bal_estimate_ratio(a, b, 1).half_width));
-    assert_true(bal_estimate_ratio(a, b, 4).mean == 1); /* the first and the last pair */
-    assert_true(bal_estimate_ratio(a, b, 4).half_width == 0);
-    assert_true(isnan(bal_estimate_ratio(b, zeros, 4).mean));
-    assert_true(isnan(bal_estimate_ratio(b, zeros, 4).half_width));
-    assert_true(bal_estimate_ratio(zeros, b, 4).mean == 0);
+    assert_true(isnan(bli_estimate_ratio(NULL, NULL, 0).mean));
+    assert_true(bli_estimate_ratio(a, b, 1).mean == 1);
+    assert_true(isnan(bli_estimate_ratio(a, b, 1).half_width));
+    assert_true(bli_estimate_ratio(a, b, 4).mean == 1); /* the first and the last pair */
+    assert_true(bli_estimate_ratio(a, b, 4).half_width == 0);
+    assert_true(isnan(bli_estimate_ratio(b, zeros, 4).mean));
+    assert_true(isnan(bli_estimate_ratio(b, zeros, 4).half_width));
+    assert_true(bli_estimate_ratio(zeros, b, 4).mean == 0);
     const double c[] = {1, 3, 2, 4};
-    assert_true(bal_estimate_ratio(c, below, 4).half_width > 0);
+    assert_true(bli_estimate_ratio(c, below, 4).half_width > 0);
 }
 
 enum { TRIALS = 10000 };
@@ -124,7 +124,7 @@ static void mean_covers(void **state) {
             double values[30];
             for (size_t i = 0; i < sizes[s]; i++)
                 values[i] = 10 + 3 * normal(&rng);
-            const struct bal_estimate e = bal_estimate_mean(values, sizes[s]);
+            const struct bli_estimate e = bli_estimate_mean(values, sizes[s]);
             covered += fabs(e.mean - 10) <= e.half_width;
         }
         assert_covers(covered, 0);
@@ -146,7 +146,7 @@ static void ratio_covers(void **state) {
             b[i] = 10 + 2 * normal(&rng);
             a[i] = 2 * b[i] + normal(&rng);
         }
-        const struct bal_estimate e = bal_estimate_ratio(a, b, N);
+        const struct bli_estimate e = bli_estimate_ratio(a, b, N);
         covered += fabs(e.mean - 2) <= e.half_width;
     }
     assert_covers(covered, 6);
@@ -156,32 +156,32 @@ static void ratio_covers(void **state) {
 static void controlled_by_hand(void **state) {
     (void)state;
     const double x[] = {-1, 0, 1, 2}, y[] = {0, 1, 1, 4};
-    const double expected[BAL_CONTROLS] = {7, 0};
-    struct bal_control_regression c = {0};
+    const double expected[BLI_CONTROLS] = {7, 0};
+    struct bli_control_regression c = {0};
     for (int i = 0; i < 4; i++)
-        bal_control_regression_add(&c, (double[]){7, x[i]}, y[i]);
+        bli_control_regression_add(&c, (double[]){7, x[i]}, y[i]);
     unsigned used;
-    const struct bal_estimate e = bal_control_regression_estimate(&c, expected, &used);
+    const struct bli_estimate e = bli_control_regression_estimate(&c, expected, &used);
     /* slope 6/5, residual squares 9 - 36/5 = 1.8, two degrees of freedom; 1/4 + 0.5^2/5 = 0.3 */
     assert_int_equal(used, 1);
     assert_close(e.mean, 1.5 - 1.2 * 0.5, 1e-14);
-    assert_close(e.half_width, bal_student_quantile(0.975, 2) * sqrt(1.8 / 2 * 0.3), 1e-14);
+    assert_close(e.half_width, bli_student_quantile(0.975, 2) * sqrt(1.8 / 2 * 0.3), 1e-14);
 }
 
 /* A control that is another one in another unit is used once; what is explained wholly is known exactly. */
 static void controlled_of_awkward_data(void **state) {
     (void)state;
-    const double expected[BAL_CONTROLS] = {3, 6};
-    struct bal_control_regression c = {0};
+    const double expected[BLI_CONTROLS] = {3, 6};
+    struct bli_control_regression c = {0};
     unsigned used;
-    assert_true(isnan(bal_control_regression_estimate(&c, expected, &used).mean));
+    assert_true(isnan(bli_control_regression_estimate(&c, expected, &used).mean));
     for (int i = 0; i < 5; i++) {
         const double x = 0.1 * i * i;
-        bal_control_regression_add(&c, (double[]){x, 2 * x}, 2.385 * x - 1);
-        const struct bal_estimate e = bal_control_regression_estimate(&c, expected, &used);
+        bli_control_regression_add(&c, (double[]){x, 2 * x}, 2.385 * x - 1);
+        const struct bli_estimate e = bli_control_regression_estimate(&c, expected, &used);
         assert_true(i >= 2 || isnan(e.half_width));
     }
-    const struct bal_estimate e = bal_control_regression_estimate(&c, expected, &used);
+    const struct bli_estimate e = bli_control_regression_estimate(&c, expected, &used);
     assert_int_equal(used, 1);
     assert_close(e.mean, 2.385 * 3 - 1, 1e-12);
     assert_true(e.half_width < 1e-6);
@@ -191,26 +191,26 @@ static void controlled_of_awkward_data(void **state) {
 static void controlled_covers(void **state) {
     (void)state;
     const size_t sizes[] = {5, 10, 30};
-    const double expected[BAL_CONTROLS] = {1, -2};
+    const double expected[BLI_CONTROLS] = {1, -2};
     for (size_t s = 0; s < 3; s++) {
         struct bal_rng rng;
         bal_rng_init(&rng, 31415, sizes[s], BAL_STREAM_TEST);
         int covered = 0;
         double width = 0, plain = 0;
         for (int trial = 0; trial < TRIALS; trial++) {
-            struct bal_control_regression c = {0};
+            struct bli_control_regression c = {0};
             double values[30];
             for (size_t i = 0; i < sizes[s]; i++) {
                 const double a = normal(&rng), b = 0.5 * a + normal(&rng);
                 values[i] = 10 + a + b + 0.9 * normal(&rng);
-                bal_control_regression_add(&c, (double[]){1 + 3 * a, -2 + b}, values[i]);
+                bli_control_regression_add(&c, (double[]){1 + 3 * a, -2 + b}, values[i]);
             }
             unsigned used;
-            const struct bal_estimate e = bal_control_regression_estimate(&c, expected, &used);
+            const struct bli_estimate e = bli_control_regression_estimate(&c, expected, &used);
             assert_int_equal(used, 2);
             covered += fabs(e.mean - 10) <= e.half_width;
             width += e.half_width;
-            plain += bal_estimate_mean(values, sizes[s]).half_width;
+            plain += bli_estimate_mean(values, sizes[s]).half_width;
         }
         assert_covers(covered, 0);
         assert_true(sizes[s] < 10 || width < 0.6 * plain);

@@ -23,27 +23,27 @@
     "policies: [jsq, 'pod:d=2', {policy: 'pod:d=3', label: three}]\n"                                        \
     "run: {jobs: 1k, replications: 4}\n"
 
-static struct bal_experiment *read_mode(const char *text, enum bal_mode mode) {
-    struct bal_experiment *e = NULL;
+static struct bli_experiment *read_mode(const char *text, enum bli_mode mode) {
+    struct bli_experiment *e = NULL;
     struct bal_error err = {0};
-    if (bal_experiment_parse(text, strlen(text), "dir/t.yaml", mode, &e, &err))
+    if (bli_experiment_parse(text, strlen(text), "dir/t.yaml", mode, &e, &err))
         fail_msg("%s", err.text);
     return e;
 }
 
-static struct bal_experiment *read_text(const char *text) {
-    return read_mode(text, BAL_MODE_PLAIN);
+static struct bli_experiment *read_text(const char *text) {
+    return read_mode(text, BLI_MODE_PLAIN);
 }
 
-static struct bal_case cell(const struct bal_experiment *e, size_t point, size_t policy) {
-    struct bal_case c;
-    bal_experiment_case(e, point, policy, &c);
+static struct bli_case cell(const struct bli_experiment *e, size_t point, size_t policy) {
+    struct bli_case c;
+    bli_experiment_case(e, point, policy, &c);
     return c;
 }
 
 static void plain_parts(void **state) {
     (void)state;
-    struct bal_experiment *e =
+    struct bli_experiment *e =
         read_text(START "about: >\n  two\n  lines\npaper: pi\nsection: '5'\nseed: 7\nbaseline: three\n"
                         "metrics: [queue.tail.3, waiting.p99]\n");
     assert_string_equal(e->name, "t");
@@ -59,39 +59,39 @@ static void plain_parts(void **state) {
     assert_string_equal(e->policy[2].label, "three");
     assert_int_equal(e->baseline, 2);
     assert_int_equal(e->metrics, 2);
-    assert_int_equal(e->metric[0].metric, BAL_METRIC_COUNT);
+    assert_int_equal(e->metric[0].metric, BLI_METRIC_COUNT);
     assert_int_equal(e->metric[0].level, 3);
-    assert_int_equal(e->metric[1].metric, BAL_WAITING_P99);
-    const struct bal_case c = cell(e, 0, 2);
-    assert_int_equal(bal_servers_count(&c.model.servers), 20);
+    assert_int_equal(e->metric[1].metric, BLI_WAITING_P99);
+    const struct bli_case c = cell(e, 0, 2);
+    assert_int_equal(bli_servers_count(&c.model.servers), 20);
     assert_true(c.model.load == 0.5);
     assert_true(c.run.time == 100); /* 1000 jobs at 10 a unit of time */
     assert_true(isnan(c.run.warmup));
     assert_int_equal(c.replications, 4);
     assert_true(c.policy.value[0] == 3);
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 }
 
 /* The canonical text of every setting is read back as the same setting, and the default is canonical. */
 static void settings_print_what_they_read(void **state) {
     (void)state;
-    const struct bal_field *setting;
-    for (size_t i = 0; (setting = bal_setting_at(i, NULL)); i++) {
-        static struct bal_draft draft, untouched;
-        bal_draft_init(&draft);
-        bal_draft_init(&untouched);
-        char text[BAL_SETTING_TEXT];
-        assert_false(bal_setting_print(setting, &draft, text));
+    const struct bli_field *setting;
+    for (size_t i = 0; (setting = bli_setting_at(i, NULL)); i++) {
+        static struct bli_draft draft, untouched;
+        bli_draft_init(&draft);
+        bli_draft_init(&untouched);
+        char text[BLI_SETTING_TEXT];
+        assert_false(bli_setting_print(setting, &draft, text));
         assert_string_equal(text, setting->default_value ? setting->default_value : "");
         setting->print(&draft, text, sizeof text); /* not by comparing values */
         assert_string_equal(text, setting->default_value ? setting->default_value : "");
         if (setting->default_value && *setting->default_value) {
-            assert_int_equal(bal_setting_read(setting, setting->default_value, &draft, NULL), BAL_OK);
+            assert_int_equal(bli_setting_read(setting, setting->default_value, &draft, NULL), BAL_OK);
             assert_memory_equal(&draft, &untouched, sizeof draft);
         }
         if (setting->cli_default) {
-            assert_int_equal(bal_setting_read(setting, setting->cli_default, &draft, NULL), BAL_OK);
-            assert_true(bal_setting_print(setting, &draft, text));
+            assert_int_equal(bli_setting_read(setting, setting->cli_default, &draft, NULL), BAL_OK);
+            assert_true(bli_setting_print(setting, &draft, text));
             assert_string_equal(text, setting->cli_default);
         }
     }
@@ -100,13 +100,13 @@ static void settings_print_what_they_read(void **state) {
 /* The error names the text, and the draft is as it was. */
 static void settings_refuse_nonsense(void **state) {
     (void)state;
-    const struct bal_field *setting;
-    for (size_t i = 0; (setting = bal_setting_at(i, NULL)); i++) {
-        static struct bal_draft draft, before;
-        bal_draft_init(&draft);
+    const struct bli_field *setting;
+    for (size_t i = 0; (setting = bli_setting_at(i, NULL)); i++) {
+        static struct bli_draft draft, before;
+        bli_draft_init(&draft);
         before = draft;
         struct bal_error err = {0};
-        assert_int_not_equal(bal_setting_read(setting, "nonsense!", &draft, &err), BAL_OK);
+        assert_int_not_equal(bli_setting_read(setting, "nonsense!", &draft, &err), BAL_OK);
         assert_non_null(strstr(err.text, "nonsense!"));
         assert_memory_equal(&draft, &before, sizeof draft);
     }
@@ -122,15 +122,15 @@ static void older_names_are_read(void **state) {
                  "title: x\nfleet: {servers: 5}\nworkload: {clock: slotted, load: 0.5}\npolicies: [pi]\n"
                  "run: {%s}\n",
                  lengths[i]);
-        struct bal_experiment *e = read_text(text);
+        struct bli_experiment *e = read_text(text);
         assert_true(cell(e, 0, 0).run.time == 500);
-        bal_experiment_free(e);
+        bli_experiment_free(e);
     }
     char *fields = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&fields, &size);
-    bal_experiment_write_fields(out);
-    bal_experiment_write_schema(out);
+    bli_experiment_write_fields(out);
+    bli_experiment_write_schema(out);
     fclose(out);
     assert_null(strstr(strstr(fields, "### `run`"), "slots` |"));
     free(fields);
@@ -176,7 +176,7 @@ static void all_mistakes_are_told_at_once(void **state) {
     };
     enum { MISTAKES = sizeof says / sizeof *says };
     char all[20000] = "";
-    const size_t count = bal_document_errors(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, gather, all);
+    const size_t count = bli_document_errors(text, strlen(text), "t.yaml", BLI_MODE_PLAIN, gather, all);
     char *rest = all;
     for (size_t i = 0; i < MISTAKES; i++) {
         char *line = strsep(&rest, "\n");
@@ -190,46 +190,46 @@ static void nothing_is_told_of_a_good_file(void **state) {
     (void)state;
     static const char text[] = "title: x\nfleet: {servers: 2}\nworkload: {load: 0.5}\npolicies: [random]\n";
     char all[2000] = "";
-    assert_int_equal(bal_document_errors(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, gather, all), 0);
-    assert_int_equal(bal_document_errors("title: [", 8, "t.yaml", BAL_MODE_PLAIN, gather, all), 1);
+    assert_int_equal(bli_document_errors(text, strlen(text), "t.yaml", BLI_MODE_PLAIN, gather, all), 0);
+    assert_int_equal(bli_document_errors("title: [", 8, "t.yaml", BLI_MODE_PLAIN, gather, all), 1);
     assert_non_null(strstr(all, "not YAML"));
 }
 
 static void settings_reach_the_model(void **state) {
     (void)state;
-    struct bal_experiment *e =
+    struct bli_experiment *e =
         read_text("title: x\n"
                   "fleet: {servers: 10, discipline: preemptive, buffer: 7, start: busy=0.5,\n"
                   "        watts: '100,50,80,1'}\n"
                   "workload: {load: 80%, service: 'erlang(2)', high: 0.25, tasks: 3, curve: 'sine(0.5,10)'}\n"
                   "policies: [jiq]\n"
                   "run: {time: 50, warmup: 0.1, precision: 2%, most: 40, engine: event}\n");
-    const struct bal_case c = cell(e, 0, 0);
-    assert_int_equal(c.model.discipline, BAL_DISCIPLINE_PREEMPTIVE);
+    const struct bli_case c = cell(e, 0, 0);
+    assert_int_equal(c.model.discipline, BLI_DISCIPLINE_PREEMPTIVE);
     assert_int_equal(c.model.buffer, 7);
     assert_true(c.model.start.busy == 0.5);
     assert_true(c.model.watts.idle == 50 && c.model.watts.off == 1);
     assert_true(c.model.load == 0.8);
-    assert_int_equal(c.model.size.kind, BAL_DIST_ERLANG);
+    assert_int_equal(c.model.size.kind, BLI_DIST_ERLANG);
     assert_true(c.model.classes && c.model.high == 0.25);
     assert_int_equal(c.model.tasks, 3);
-    assert_int_equal(c.model.curve.kind, BAL_CURVE_SINE);
+    assert_int_equal(c.model.curve.kind, BLI_CURVE_SINE);
     assert_true(c.run.time == 50 && c.run.warmup == 0.1 && c.precision == 0.02);
-    assert_int_equal(c.run.engine, BAL_ENGINE_EVENT);
-    bal_experiment_free(e);
+    assert_int_equal(c.run.engine, BLI_ENGINE_EVENT);
+    bli_experiment_free(e);
 }
 
 static void slotted_time(void **state) {
     (void)state;
-    struct bal_experiment *e = read_text("title: x\nfleet: {servers: '5x1,5xuniform(1,19)'}\n"
+    struct bli_experiment *e = read_text("title: x\nfleet: {servers: '5x1,5xuniform(1,19)'}\n"
                                          "workload: {clock: slotted, load: 0.9, split: yes}\n"
                                          "policies: [pi]\nrun: {jobs: 1k}\n");
-    struct bal_case c = cell(e, 0, 0);
-    assert_int_equal(c.model.clock, BAL_CLOCK_SLOTTED);
-    assert_int_equal(c.model.batch.kind, BAL_BATCH_POISSON); /* the default */
+    struct bli_case c = cell(e, 0, 0);
+    assert_int_equal(c.model.clock, BLI_CLOCK_SLOTTED);
+    assert_int_equal(c.model.batch.kind, BLI_BATCH_POISSON); /* the default */
     assert_true(c.model.split);
     assert_true(c.run.time == 21); /* 1000 jobs at 49.5 a slot, in whole slots */
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 
     /* A batch with a mean of its own says what the load is. */
     e = read_text("title: x\nfleet: {servers: 10}\nworkload: {clock: slotted, batch: 'poisson(4)'}\n"
@@ -237,12 +237,12 @@ static void slotted_time(void **state) {
     c = cell(e, 0, 0);
     assert_true(c.model.load == 0.4);
     assert_true(c.run.time == 500);
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 }
 
 static void axes_span_a_grid(void **state) {
     (void)state;
-    struct bal_experiment *e = read_text(
+    struct bli_experiment *e = read_text(
         START "sweep:\n"
               "  - {axis: servers, values: [20, {value: '10x1,10x3', label: mixed}], label: fleet}\n"
               "  - {axis: load, values: [0.5, 0.7, 90%]}\n");
@@ -253,30 +253,30 @@ static void axes_span_a_grid(void **state) {
     assert_false(e->axis[0].numeric);
     assert_true(e->axis[1].numeric);
     assert_true(e->axis[1].value[2].number == 0.9);
-    size_t index[BAL_AXES_MAX];
+    size_t index[BLI_AXES_MAX];
     for (size_t point = 0; point < e->points; point++) {
-        bal_experiment_coordinates(e, point, index);
+        bli_experiment_coordinates(e, point, index);
         assert_int_equal(index[0], point / 3);
         assert_int_equal(index[1], point % 3);
-        assert_int_equal(bal_experiment_point(e, index), point);
-        const struct bal_case c = cell(e, point, 0);
+        assert_int_equal(bli_experiment_point(e, index), point);
+        const struct bli_case c = cell(e, point, 0);
         assert_true(c.model.load == e->axis[1].value[index[1]].number);
         assert_int_equal(c.model.servers.groups, index[0] + 1);
     }
     char text[100];
-    bal_experiment_point_text(e, 5, text, sizeof text);
+    bli_experiment_point_text(e, 5, text, sizeof text);
     assert_string_equal(text, "servers=mixed load=90%");
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 }
 
 static void check_values(const char *axis, const double *expected, size_t count) {
     char text[500];
     snprintf(text, sizeof text, START "sweep: %s\n", axis);
-    struct bal_experiment *e = read_text(text);
+    struct bli_experiment *e = read_text(text);
     assert_int_equal(e->axis[0].count, count);
     for (size_t i = 0; i < count; i++)
         assert_true(e->axis[0].value[i].number == expected[i]);
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 }
 
 static void spaced_values(void **state) {
@@ -294,31 +294,31 @@ static void spaced_values(void **state) {
 
 static void policy_parameters_are_swept(void **state) {
     (void)state;
-    struct bal_experiment *e = read_text("title: x\nfleet: {servers: 20}\nworkload: {load: 0.5}\n"
+    struct bli_experiment *e = read_text("title: x\nfleet: {servers: 20}\nworkload: {load: 0.5}\n"
                                          "policies: [jsq, pod, 'pod-memory:d=1,b=2']\n"
                                          "sweep: {axis: pod.d, values: [1, 4]}\n");
     assert_true(cell(e, 0, 1).policy.value[0] == 1 && cell(e, 1, 1).policy.value[0] == 4);
     assert_true(cell(e, 1, 2).policy.value[0] == 1); /* another policy */
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 
     e = read_text("title: x\nfleet: {servers: 20}\nworkload: {load: 0.5}\n"
                   "policies: [jsq, pod, 'pod-memory:d=1,b=2']\nsweep: {axis: policy.d, values: [1, 4]}\n");
     assert_true(cell(e, 1, 1).policy.value[0] == 4 && cell(e, 1, 2).policy.value[0] == 4);
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 }
 
 static void an_axis_may_set_several_fields(void **state) {
     (void)state;
-    struct bal_experiment *e =
+    struct bli_experiment *e =
         read_text(START "sweep:\n  axis: [servers, pod.d, run.jobs]\n"
                         "  values: [[10, 1, 500], {value: [40, 3, 2k], label: large}]\n");
     assert_int_equal(e->points, 2);
     assert_string_equal(e->axis[0].name, "servers");
-    const struct bal_case c = cell(e, 1, 1);
-    assert_int_equal(bal_servers_count(&c.model.servers), 40);
+    const struct bli_case c = cell(e, 1, 1);
+    assert_int_equal(bli_servers_count(&c.model.servers), 40);
     assert_true(c.policy.value[0] == 3);
     assert_true(c.run.time == 100); /* 2000 jobs at 20 a unit of time */
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 }
 
 static void modes_lay_over(void **state) {
@@ -328,26 +328,26 @@ static void modes_lay_over(void **state) {
               "quick:\n  run: {time: 3}\n  fleet: {servers: 5}\n"
               "full:\n  run: {jobs: 1M}\n  sweep: {axis: load, from: 0.1, to: 0.9, step: 0.2}\n"
               "claims:\n  - {id: a, says: b, of: jsq, expect: {least: 0}, where: {load: 0.3}, only: full}\n";
-    struct bal_experiment *e = read_mode(text, BAL_MODE_PLAIN);
+    struct bli_experiment *e = read_mode(text, BLI_MODE_PLAIN);
     assert_int_equal(e->points, 3);
     assert_int_equal(e->claims, 0);
-    bal_experiment_free(e);
-    e = read_mode(text, BAL_MODE_QUICK);
-    struct bal_case c = cell(e, 0, 0);
+    bli_experiment_free(e);
+    e = read_mode(text, BLI_MODE_QUICK);
+    struct bli_case c = cell(e, 0, 0);
     assert_true(c.run.time == 3 && c.replications == 4);
-    assert_int_equal(bal_servers_count(&c.model.servers), 5);
-    bal_experiment_free(e);
-    e = read_mode(text, BAL_MODE_FULL);
+    assert_int_equal(bli_servers_count(&c.model.servers), 5);
+    bli_experiment_free(e);
+    e = read_mode(text, BLI_MODE_FULL);
     c = cell(e, 0, 0);
     assert_true(fabs(c.run.time - 500000) < 1e-6);
     assert_int_equal(e->points, 5);
     assert_int_equal(e->claims, 1);
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 }
 
 static void figures_are_resolved(void **state) {
     (void)state;
-    struct bal_experiment *e = read_text(
+    struct bli_experiment *e = read_text(
         START
         "sweep:\n  - {axis: servers, from: 10, to: 1000, points: 3, log: yes}\n  - {axis: load, values: "
         "[0.5, 0.7]}\n"
@@ -356,22 +356,22 @@ static void figures_are_resolved(void **state) {
         "  - {id: b, kind: ccdf, y: waiting, where: {servers: 100, load: 0.7}, theory: no}\n"
         "  - {id: c, kind: bars, y: [messages.per_job, queue.mean], where: {servers: 10, load: [0.5]}}\n");
     assert_int_equal(e->plots, 3);
-    const struct bal_plot *a = &e->plot[0], *b = &e->plot[1], *c = &e->plot[2];
-    assert_true(a->kind == BAL_PLOT_AXIS && a->x == 0 && a->series == BAL_BY_POLICY && a->panels == 1);
+    const struct bli_plot *a = &e->plot[0], *b = &e->plot[1], *c = &e->plot[2];
+    assert_true(a->kind == BLI_PLOT_AXIS && a->x == 0 && a->series == BLI_BY_POLICY && a->panels == 1);
     assert_true(a->log_x && a->log_y && a->theory);
     assert_true(a->y_range[0] == 1 && a->y_range[1] == 9 && isnan(a->x_range[0]));
     assert_true(a->where.policy[0] && !a->where.policy[1] && a->where.policy[2]);
-    assert_true(b->kind == BAL_PLOT_CCDF && b->x == BAL_BY_NOTHING && !b->theory);
-    assert_int_equal(b->metric[0].metric, BAL_WAITING_MEAN);
-    assert_false(bal_selection_has(&b->where, e, 0));
-    assert_true(bal_selection_has(&b->where, e, 3));
-    assert_true(c->x == BAL_BY_POLICY && c->series == BAL_BY_METRIC && c->metrics == 2);
-    bal_experiment_free(e);
+    assert_true(b->kind == BLI_PLOT_CCDF && b->x == BLI_BY_NOTHING && !b->theory);
+    assert_int_equal(b->metric[0].metric, BLI_WAITING_MEAN);
+    assert_false(bli_selection_has(&b->where, e, 0));
+    assert_true(bli_selection_has(&b->where, e, 3));
+    assert_true(c->x == BLI_BY_POLICY && c->series == BLI_BY_METRIC && c->metrics == 2);
+    bli_experiment_free(e);
 }
 
 static void claims_are_resolved(void **state) {
     (void)state;
-    struct bal_experiment *e = read_text(
+    struct bli_experiment *e = read_text(
         START "sweep: {axis: load, values: [0.5, 0.7, 0.9]}\n"
               "claims:\n"
               "  - {id: a, section: '4', says: s, measure: ratio, metric: queue.total, of: jsq, to: theory,\n"
@@ -385,32 +385,32 @@ static void claims_are_resolved(void **state) {
               "{least: 3}}\n"
               "  - {id: f, says: s, measure: ratio, of: three, to: 1.5, expect: {least: 3, most: 3}}\n");
     assert_int_equal(e->claims, 6);
-    const struct bal_check *c[6];
+    const struct bli_check *c[6];
     for (size_t i = 0; i < 6; i++)
         c[i] = e->claim[i].check;
-    assert_true(c[0]->to.reference == BAL_REFERENCE_THEORY && c[0]->to.policy == 0);
+    assert_true(c[0]->to.reference == BLI_REFERENCE_THEORY && c[0]->to.policy == 0);
     assert_true(c[0]->low == 0.95 && c[0]->high == 1.05);
     assert_string_equal(c[0]->expected, "1 \u00b1 5 %");
     assert_false(c[0]->where.value[0][0]);
     assert_true(c[0]->where.value[0][1] && c[0]->where.value[0][2]);
-    assert_true(c[1]->verdict == BAL_UNSTABLE && c[1]->over == BAL_OVER_SOME);
+    assert_true(c[1]->verdict == BLI_UNSTABLE && c[1]->over == BLI_OVER_SOME);
     assert_string_equal(c[1]->expected, "unstable");
-    assert_true(c[2]->to.fixed[0] == 0 && c[2]->to.quantity.metric == BAL_RESPONSE_P99 &&
+    assert_true(c[2]->to.fixed[0] == 0 && c[2]->to.quantity.metric == BLI_RESPONSE_P99 &&
                 c[2]->to.policy == 0);
     assert_true(!c[2]->where.value[0][0] && !c[2]->where.value[0][1] && c[2]->where.value[0][2]);
     assert_string_equal(c[2]->expected, "0 to 2");
     assert_true(c[3]->along == 0 && c[3]->slack);
     assert_string_equal(c[3]->expected, "at most 2");
     assert_string_equal(c[4]->expected, "at least 3");
-    assert_true(c[5]->to.reference == BAL_REFERENCE_NUMBER && c[5]->to.number == 1.5);
+    assert_true(c[5]->to.reference == BLI_REFERENCE_NUMBER && c[5]->to.number == 1.5);
     assert_string_equal(c[5]->expected, "3");
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 }
 
 /* A finding is ours; the claim that it answers may stand before it, behind it, or nowhere. */
 static void findings_name_what_they_answer(void **state) {
     (void)state;
-    struct bal_experiment *e =
+    struct bli_experiment *e =
         read_text(START "claims:\n"
                         "  - {id: early, finding: claim, says: s, of: jsq, expect: {most: 2}}\n"
                         "  - {id: claim, says: s, of: jsq, expect: {most: 1}}\n"
@@ -419,12 +419,12 @@ static void findings_name_what_they_answer(void **state) {
                         "  - {id: full, only: full, says: s, of: jsq, expect: {most: 3}}\n"
                         "  - {id: more, only: full, finding: full, says: s, of: jsq, expect: {most: 3}}\n");
     assert_int_equal(e->claims, 4);
-    const struct bal_claim *c = e->claim;
+    const struct bli_claim *c = e->claim;
     assert_true(c[0].finding && c[0].answers == 1);
     assert_true(!c[1].finding && c[1].answers == -1);
     assert_true(c[2].finding && c[2].answers == 1);
     assert_true(c[3].finding && c[3].answers == -1);
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 }
 
 /* ---- what is wrong ---- */
@@ -589,13 +589,13 @@ static void wrong_files_are_explained(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[2000];
         snprintf(text, sizeof text, START "%s", wrong[i].text);
-        struct bal_experiment *e = NULL;
+        struct bli_experiment *e = NULL;
         struct bal_error err = {0};
         const enum bal_code code =
-            bal_experiment_parse(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, &e, &err);
+            bli_experiment_parse(text, strlen(text), "t.yaml", BLI_MODE_PLAIN, &e, &err);
         if (!wrong[i].says) {
             assert_int_equal(code, BAL_OK);
-            bal_experiment_free(e);
+            bli_experiment_free(e);
             continue;
         }
         if (!code || strncmp(err.text, wrong[i].says, strlen(wrong[i].says)) != 0)
@@ -608,44 +608,44 @@ static void other_wrong_files(void **state) {
     (void)state;
     static const struct {
         const char *text, *says;
-        enum bal_mode mode;
+        enum bli_mode mode;
     } other[] = {
-        {"", "t.yaml:1:1: the file is empty", BAL_MODE_PLAIN},
-        {"# nothing\n", "t.yaml:1:1: the file is empty", BAL_MODE_PLAIN},
-        {"[1, 2]\n", "t.yaml:1: experiment: this should be a map of fields", BAL_MODE_PLAIN},
-        {"a: &a [*a]\n", "t.yaml:1:8: an alias (*)", BAL_MODE_PLAIN},
+        {"", "t.yaml:1:1: the file is empty", BLI_MODE_PLAIN},
+        {"# nothing\n", "t.yaml:1:1: the file is empty", BLI_MODE_PLAIN},
+        {"[1, 2]\n", "t.yaml:1: experiment: this should be a map of fields", BLI_MODE_PLAIN},
+        {"a: &a [*a]\n", "t.yaml:1:8: an alias (*)", BLI_MODE_PLAIN},
         {"title: x\nworkload: {load: 0.5}\npolicies: [jsq]\n", "t.yaml:1: fleet: field 'servers' is missing",
-         BAL_MODE_PLAIN},
+         BLI_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\npolicies: [jsq]\n", "t.yaml:1: workload: field 'load' is missing",
-         BAL_MODE_PLAIN},
+         BLI_MODE_PLAIN},
         {"fleet: {servers: 5}\nworkload: {load: 0.5}\npolicies: [jsq]\n",
-         "t.yaml:1: experiment: field 'title' is missing", BAL_MODE_PLAIN},
+         "t.yaml:1: experiment: field 'title' is missing", BLI_MODE_PLAIN},
         {"title: x\nfleet: {servers: 0}\nworkload: {load: 1}\npolicies: [jsq]\n",
-         "t.yaml:2: servers: ", BAL_MODE_PLAIN},
+         "t.yaml:2: servers: ", BLI_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\nworkload: {load: 1}\npolicies:\n  - jsq\n  - jsqq\n",
-         "t.yaml:6: policies: unknown policy 'jsqq'", BAL_MODE_PLAIN},
+         "t.yaml:6: policies: unknown policy 'jsqq'", BLI_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\nworkload: {load: 1}\npolicies: [jsq, jsq]\n",
-         "t.yaml:4: policies: 'jsq' is there twice", BAL_MODE_PLAIN},
+         "t.yaml:4: policies: 'jsq' is there twice", BLI_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\nworkload: {load: 1}\npolicies: [{policy: jsq, label: theory}]\n",
-         "t.yaml:4: label: 'theory' has a meaning of its own", BAL_MODE_PLAIN},
+         "t.yaml:4: label: 'theory' has a meaning of its own", BLI_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\nworkload:\n  load: 1\n  service: pareto(0.5,1)\npolicies: [jsq]\n",
-         "t.yaml:5: service: the mean is infinite", BAL_MODE_PLAIN},
+         "t.yaml:5: service: the mean is infinite", BLI_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\nworkload: {load: 1, split: yes}\npolicies: [jsq]\n",
-         "t.yaml:3: workload: batches arrive in slotted time", BAL_MODE_PLAIN},
+         "t.yaml:3: workload: batches arrive in slotted time", BLI_MODE_PLAIN},
         {"title: x\nfleet: {servers: 5}\nworkload: {load: 1}\npolicies: [jsq]\nrun: {engine: slotted}\n",
-         "t.yaml:4: policies: ", BAL_MODE_PLAIN},
+         "t.yaml:4: policies: ", BLI_MODE_PLAIN},
         {START "quick: {run: {jobs: 1, time: 2}}\n", "t.yaml:6: time: `jobs` says already how long a run is",
-         BAL_MODE_QUICK},
+         BLI_MODE_QUICK},
         {START "full: {sweep: {axis: load, values: [1]}}\n", "t.yaml:6: axis: 'load' is not swept",
-         BAL_MODE_FULL},
+         BLI_MODE_FULL},
         {START "sweep: {axis: servers, values: [20, 2]}\nfleet:\n", "t.yaml:7: fleet: it is given twice",
-         BAL_MODE_PLAIN},
+         BLI_MODE_PLAIN},
     };
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
-        struct bal_experiment *e = NULL;
+        struct bli_experiment *e = NULL;
         struct bal_error err = {0};
         const char *text = other[i].text;
-        if (!bal_experiment_parse(text, strlen(text), "t.yaml", other[i].mode, &e, &err) ||
+        if (!bli_experiment_parse(text, strlen(text), "t.yaml", other[i].mode, &e, &err) ||
             strncmp(err.text, other[i].says, strlen(other[i].says)) != 0)
             fail_msg("%s   says '%s' instead of '%s...'", text, err.text, other[i].says);
     }
@@ -661,9 +661,9 @@ static void utf16_is_refused(void **state) {
         const size_t length = strlen(text);
         for (size_t i = 0; i < length; i++)
             wide[2 + 2 * i + (size_t)big] = text[i];
-        struct bal_experiment *e = NULL;
+        struct bli_experiment *e = NULL;
         struct bal_error err = {0};
-        assert_int_equal(bal_experiment_parse(wide, 2 + 2 * length, "t.yaml", BAL_MODE_PLAIN, &e, &err),
+        assert_int_equal(bli_experiment_parse(wide, 2 + 2 * length, "t.yaml", BLI_MODE_PLAIN, &e, &err),
                          BAL_E_SYNTAX);
         assert_string_equal(err.text, "t.yaml:1:1: the file is in UTF-16; save it as UTF-8");
     }
@@ -674,9 +674,9 @@ static void impossible_cells(void **state) {
     static const char text[] =
         "title: x\nfleet: {servers: 20}\nworkload: {load: 0.5}\n"
         "policies:\n  - jsq\n  - 'pod:d=10,replace=0'\nsweep: {axis: servers, values: [50, 8]}\n";
-    struct bal_experiment *e = NULL;
+    struct bli_experiment *e = NULL;
     struct bal_error err = {0};
-    assert_int_not_equal(bal_experiment_parse(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, &e, &err),
+    assert_int_not_equal(bli_experiment_parse(text, strlen(text), "t.yaml", BLI_MODE_PLAIN, &e, &err),
                          BAL_OK);
     static const char says[] = "t.yaml:6: policies: at servers=8: ";
     assert_memory_equal(err.text, says, sizeof says - 1);
@@ -687,14 +687,14 @@ static void bombs(void **state) {
     (void)state;
     enum { SIZE = 100000 };
     char *text = malloc(SIZE + 1);
-    struct bal_experiment *e = NULL;
+    struct bli_experiment *e = NULL;
     struct bal_error err = {0};
     static const char *const pieces[] = {"[", "{a: ", "- ", "? ", "&a ", "'", "\"\\x", "a:\n ", "!"};
     for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
         const size_t length = strlen(pieces[p]);
         for (size_t i = 0; i < SIZE; i++)
             text[i] = pieces[p][i % length];
-        assert_int_not_equal(bal_experiment_parse(text, SIZE, "t.yaml", BAL_MODE_PLAIN, &e, &err), BAL_OK);
+        assert_int_not_equal(bli_experiment_parse(text, SIZE, "t.yaml", BLI_MODE_PLAIN, &e, &err), BAL_OK);
     }
     /* A list of a list, again and again. */
     size_t used = (size_t)snprintf(text, SIZE, START "sweep:\n  axis: load\n  values:\n  - &l [0");
@@ -703,63 +703,63 @@ static void bombs(void **state) {
     used += (size_t)snprintf(text + used, SIZE - used, "]\n");
     while (used < SIZE - 100)
         used += (size_t)snprintf(text + used, SIZE - used, "  - *l\n");
-    assert_int_not_equal(bal_experiment_parse(text, used, "t.yaml", BAL_MODE_PLAIN, &e, &err), BAL_OK);
+    assert_int_not_equal(bli_experiment_parse(text, used, "t.yaml", BLI_MODE_PLAIN, &e, &err), BAL_OK);
     free(text);
-    char *large = calloc(1, BAL_EXPERIMENT_BYTES + 1);
+    char *large = calloc(1, BLI_EXPERIMENT_BYTES + 1);
     assert_int_equal(
-        bal_experiment_parse(large, BAL_EXPERIMENT_BYTES + 1, "t.yaml", BAL_MODE_PLAIN, &e, &err),
+        bli_experiment_parse(large, BLI_EXPERIMENT_BYTES + 1, "t.yaml", BLI_MODE_PLAIN, &e, &err),
         BAL_E_RANGE);
     free(large);
 }
 
 static void quantities(void **state) {
     (void)state;
-    struct bal_quantity q;
-    char text[BAL_QUANTITY_TEXT];
-    for (int m = 0; m < BAL_METRIC_COUNT; m++) {
-        assert_int_equal(bal_quantity_find(bal_metric_table[m].name, &q, NULL), BAL_OK);
+    struct bli_quantity q;
+    char text[BLI_QUANTITY_TEXT];
+    for (int m = 0; m < BLI_METRIC_COUNT; m++) {
+        assert_int_equal(bli_quantity_find(bli_metric_table[m].name, &q, NULL), BAL_OK);
         assert_int_equal(q.metric, m);
-        assert_string_equal(bal_quantity_text(q, text), bal_metric_table[m].name);
+        assert_string_equal(bli_quantity_text(q, text), bli_metric_table[m].name);
     }
-    assert_int_equal(bal_quantity_find("queue.tail.127", &q, NULL), BAL_OK);
-    assert_string_equal(bal_quantity_text(q, text), "queue.tail.127");
-    assert_false(bal_quantity_diverges(q));
+    assert_int_equal(bli_quantity_find("queue.tail.127", &q, NULL), BAL_OK);
+    assert_string_equal(bli_quantity_text(q, text), "queue.tail.127");
+    assert_false(bli_quantity_diverges(q));
     static const struct {
         const char *name, *text;
         int distribution;
         double quantile;
-    } percentiles[] = {{"p95", "response.p95", BAL_OF_RESPONSE, 0.95},
-                       {"waiting.p97.5", "waiting.p975", BAL_OF_WAITING, 0.975},
-                       {"high.response.p5", "high.response.p5", BAL_OF_HIGH_RESPONSE, 0.05},
-                       {"low.waiting.p995", "low.waiting.p995", BAL_OF_LOW_WAITING, 0.995},
-                       {"load.p95", "load.p95", BAL_OF_LOAD, 0.95}};
+    } percentiles[] = {{"p95", "response.p95", BLI_OF_RESPONSE, 0.95},
+                       {"waiting.p97.5", "waiting.p975", BLI_OF_WAITING, 0.975},
+                       {"high.response.p5", "high.response.p5", BLI_OF_HIGH_RESPONSE, 0.05},
+                       {"low.waiting.p995", "low.waiting.p995", BLI_OF_LOW_WAITING, 0.995},
+                       {"load.p95", "load.p95", BLI_OF_LOAD, 0.95}};
     for (size_t i = 0; i < sizeof percentiles / sizeof *percentiles; i++) {
-        assert_int_equal(bal_quantity_find(percentiles[i].name, &q, NULL), BAL_OK);
-        assert_true(q.level == percentiles[i].distribution && bal_quantity_diverges(q));
+        assert_int_equal(bli_quantity_find(percentiles[i].name, &q, NULL), BAL_OK);
+        assert_true(q.level == percentiles[i].distribution && bli_quantity_diverges(q));
         assert_true(fabs(q.quantile - percentiles[i].quantile) < 1e-15);
-        assert_string_equal(bal_quantity_text(q, text), percentiles[i].text);
+        assert_string_equal(bli_quantity_text(q, text), percentiles[i].text);
     }
     /* Those that every trial measures are the metrics of that name. */
-    assert_true(!bal_quantity_find("p99.9", &q, NULL) && q.metric == BAL_RESPONSE_P999 && q.quantile == 0);
-    assert_true(!bal_quantity_find("waiting.p50.0", &q, NULL) && q.metric == BAL_WAITING_P50);
-    assert_int_equal(bal_quantity_find("response.p100", &q, NULL), BAL_E_RANGE);
+    assert_true(!bli_quantity_find("p99.9", &q, NULL) && q.metric == BLI_RESPONSE_P999 && q.quantile == 0);
+    assert_true(!bli_quantity_find("waiting.p50.0", &q, NULL) && q.metric == BLI_WAITING_P50);
+    assert_int_equal(bli_quantity_find("response.p100", &q, NULL), BAL_E_RANGE);
     static const char *const bad[] = {
         "", "queue", "queue.tail.", "queue.tail.-1", "queue.tail.128", "queue.tail.1e1", "queue.tail.1k"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_not_equal(bal_quantity_find(bad[i], &q, NULL), BAL_OK);
-    assert_true(!bal_quantity_find("response.p99", &q, NULL) && bal_quantity_diverges(q));
-    assert_true(!bal_quantity_find("queue.total", &q, NULL) && bal_quantity_diverges(q));
-    assert_true(!bal_quantity_find("messages.per_job", &q, NULL) && !bal_quantity_diverges(q));
-    assert_true(!bal_quantity_find("waiting.probability", &q, NULL) && !bal_quantity_diverges(q));
+        assert_int_not_equal(bli_quantity_find(bad[i], &q, NULL), BAL_OK);
+    assert_true(!bli_quantity_find("response.p99", &q, NULL) && bli_quantity_diverges(q));
+    assert_true(!bli_quantity_find("queue.total", &q, NULL) && bli_quantity_diverges(q));
+    assert_true(!bli_quantity_find("messages.per_job", &q, NULL) && !bli_quantity_diverges(q));
+    assert_true(!bli_quantity_find("waiting.probability", &q, NULL) && !bli_quantity_diverges(q));
 }
 
 /* Against the formulas of M/M/1 at load 0.8. */
 static void quantities_of_theory(void **state) {
     (void)state;
-    struct bal_experiment *e =
+    struct bli_experiment *e =
         read_text("title: x\nfleet: {servers: 10}\nworkload: {load: 0.8}\npolicies: [random]\n");
-    const struct bal_case c = cell(e, 0, 0);
-    const struct bal_prediction known = bal_theory_predict(&c.model, &c.policy);
+    const struct bli_case c = cell(e, 0, 0);
+    const struct bli_prediction known = bli_theory_predict(&c.model, &c.policy);
     static const struct {
         const char *name;
         double value;
@@ -775,29 +775,29 @@ static void quantities_of_theory(void **state) {
         {"waiting.probability", 0.8},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        struct bal_quantity q;
-        assert_int_equal(bal_quantity_find(expected[i].name, &q, NULL), BAL_OK);
-        assert_true(fabs(bal_quantity_of_known(q, &c.model, &known) - expected[i].value) < 1e-9);
+        struct bli_quantity q;
+        assert_int_equal(bli_quantity_find(expected[i].name, &q, NULL), BAL_OK);
+        assert_true(fabs(bli_quantity_of_known(q, &c.model, &known) - expected[i].value) < 1e-9);
     }
-    struct bal_quantity q;
-    assert_int_equal(bal_quantity_find("p95", &q, NULL), BAL_OK);
-    assert_true(fabs(bal_quantity_of_case(q, &c, NULL) - 5 * log(20)) < 1e-6);
-    assert_int_equal(bal_quantity_find("waiting.p95", &q, NULL), BAL_OK); /* P(W > t) = 0.8 exp(-t / 5) */
-    assert_true(fabs(bal_quantity_of_case(q, &c, NULL) - 5 * log(16)) < 1e-6);
-    assert_int_equal(bal_quantity_find("waiting.p15", &q, NULL), BAL_OK);
-    assert_true(bal_quantity_of_case(q, &c, NULL) == 0);
-    assert_int_equal(bal_quantity_find("messages.per_job", &q, NULL), BAL_OK);
-    assert_true(isnan(bal_quantity_of_known(q, &c.model, &known)));
-    bal_experiment_free(e);
+    struct bli_quantity q;
+    assert_int_equal(bli_quantity_find("p95", &q, NULL), BAL_OK);
+    assert_true(fabs(bli_quantity_of_case(q, &c, NULL) - 5 * log(20)) < 1e-6);
+    assert_int_equal(bli_quantity_find("waiting.p95", &q, NULL), BAL_OK); /* P(W > t) = 0.8 exp(-t / 5) */
+    assert_true(fabs(bli_quantity_of_case(q, &c, NULL) - 5 * log(16)) < 1e-6);
+    assert_int_equal(bli_quantity_find("waiting.p15", &q, NULL), BAL_OK);
+    assert_true(bli_quantity_of_case(q, &c, NULL) == 0);
+    assert_int_equal(bli_quantity_find("messages.per_job", &q, NULL), BAL_OK);
+    assert_true(isnan(bli_quantity_of_known(q, &c.model, &known)));
+    bli_experiment_free(e);
 }
 
 static void unreadable_files(void **state) {
     (void)state;
-    struct bal_experiment *e = NULL;
+    struct bli_experiment *e = NULL;
     struct bal_error err = {0};
-    assert_int_equal(bal_experiment_read("/does/not/exist.yaml", BAL_MODE_PLAIN, &e, &err), BAL_E_IO);
+    assert_int_equal(bli_experiment_read("/does/not/exist.yaml", BLI_MODE_PLAIN, &e, &err), BAL_E_IO);
     assert_string_equal(err.text, "/does/not/exist.yaml: cannot be read: No such file or directory");
-    assert_int_equal(bal_experiment_read("/", BAL_MODE_PLAIN, &e, &err), BAL_E_IO);
+    assert_int_equal(bli_experiment_read("/", BLI_MODE_PLAIN, &e, &err), BAL_E_IO);
 }
 
 /* A 0 that is read is printed as something else than the default, unless that is 0: it does not stand for
@@ -806,16 +806,16 @@ static void zero_never_means_the_default(void **unused) {
     (void)unused;
     static const char *const zeros[] = {"0", "0,0,0,0", "0.0", "det(0)", "exp(0)", "constant(0)"};
     static const char *const read[] = {"warmup=0", "high=0", "steal=constant(0)", "batch=constant(0)"};
-    static char before[BAL_SETTING_TEXT], after[BAL_SETTING_TEXT];
+    static char before[BLI_SETTING_TEXT], after[BLI_SETTING_TEXT];
     size_t settings = 0, taken = 0;
-    for (const struct bal_field *setting; (setting = bal_setting_at(settings, NULL)); settings++)
+    for (const struct bli_field *setting; (setting = bli_setting_at(settings, NULL)); settings++)
         for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
-            struct bal_draft draft;
-            bal_draft_init(&draft);
-            bal_setting_print(setting, &draft, before);
-            if (bal_setting_read(setting, zeros[i], &draft, NULL))
+            struct bli_draft draft;
+            bli_draft_init(&draft);
+            bli_setting_print(setting, &draft, before);
+            if (bli_setting_read(setting, zeros[i], &draft, NULL))
                 continue;
-            bal_setting_print(setting, &draft, after);
+            bli_setting_print(setting, &draft, after);
             const bool none = strcmp(setting->name, "fail-fast") == 0; /* a share of 0 is none */
             if (strcmp(before, after) == 0 && strcmp(before, "0") != 0 && !none && !setting->deprecated)
                 fail_msg("%s: '%s' means the default, %s", setting->name, zeros[i], before);

@@ -23,12 +23,12 @@
 /* ---- axes ---- */
 
 static struct scale scale_of(bool log, double low, double high, double length, bool across) {
-    struct span span = bal_span_empty;
-    bal_span_add(&span, low);
-    bal_span_add(&span, high);
+    struct span span = bli_span_empty;
+    bli_span_add(&span, low);
+    bli_span_add(&span, high);
     const struct scale_wish wish = {.log = log, .from_zero = !across, .length = length, .across = across};
     struct scale scale;
-    bal_scale_init(&scale, &wish, &span);
+    bli_scale_init(&scale, &wish, &span);
     return scale;
 }
 
@@ -97,33 +97,33 @@ static void hours_are_those_of_a_clock(void **state) {
         {3.2, 3.9, 230, "3.2 3.3 3.4 3.5 3.6 3.7 3.8 3.9"}, /* no hour in it: as any axis */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct span span = bal_span_empty;
-        bal_span_add(&span, cases[i].from);
-        bal_span_add(&span, cases[i].to);
+        struct span span = bli_span_empty;
+        bli_span_add(&span, cases[i].from);
+        bli_span_add(&span, cases[i].to);
         const struct scale_wish wish = {.length = cases[i].length, .across = true, .hours = true};
         struct scale scale;
-        bal_scale_init(&scale, &wish, &span);
+        bli_scale_init(&scale, &wish, &span);
         expect_texts(&scale, cases[i].texts);
     }
 }
 
 static void axes_end_where_they_are_told(void **state) {
     (void)state;
-    struct span span = bal_span_empty;
-    bal_span_add(&span, 5);
-    bal_span_add(&span, 7);
+    struct span span = bli_span_empty;
+    bli_span_add(&span, 5);
+    bli_span_add(&span, 7);
     struct scale scale;
     struct scale_wish wish = {.low = 1, .high = 4, .length = 100};
-    bal_scale_init(&scale, &wish, &span); /* the data lie beyond */
+    bli_scale_init(&scale, &wish, &span); /* the data lie beyond */
     assert_true(scale.low == 1 && scale.high == 4);
     wish = (struct scale_wish){.low = NAN, .high = 20, .length = 100};
-    bal_scale_init(&scale, &wish, &span);
+    bli_scale_init(&scale, &wish, &span);
     assert_true(scale.low < 5 && scale.low > 4 && scale.high == 20);
     wish = (struct scale_wish){.low = 10, .high = NAN, .length = 100};
-    bal_scale_init(&scale, &wish, &span);
+    bli_scale_init(&scale, &wish, &span);
     assert_true(scale.low == 10 && scale.high > 10);
     wish = (struct scale_wish){.log = true, .low = NAN, .high = 2, .length = 100};
-    bal_scale_init(&scale, &wish, &span);
+    bli_scale_init(&scale, &wish, &span);
     assert_true(scale.low < 2 && scale.low > 0 && scale.high == 2);
 }
 
@@ -138,7 +138,7 @@ static void axes_fit_any_data(void **state) {
         const double size = pow(10, 200 * bal_rng_uniform(&rng) - 100);
         const double spread = pow(10, (round % 5 == 0 ? 60 : 6) * bal_rng_uniform(&rng) - 3);
         double low = size * (log || round % 7 ? 1 : -1), high = size * (1 + spread);
-        if (!(fabs(high) <= BAL_SCALE_LARGEST))
+        if (!(fabs(high) <= BLI_SCALE_LARGEST))
             continue;
         const double length = 70 + 300 * bal_rng_uniform(&rng);
         const struct scale scale = scale_of(log, low, high, length, across);
@@ -147,7 +147,7 @@ static void axes_fit_any_data(void **state) {
         double last = -INFINITY;
         size_t texts = 0;
         for (size_t i = 0; i < scale.count; i++) {
-            const double share = bal_scale_share(&scale, scale.tick[i].at);
+            const double share = bli_scale_share(&scale, scale.tick[i].at);
             assert_true(share > -1e-6 && share < 1 + 1e-6);
             assert_true(scale.tick[i].at > last);
             last = scale.tick[i].at;
@@ -176,15 +176,15 @@ static void strips_leave_the_ticks(void **state) {
     (void)state;
     struct scale scale = scale_of(true, 1, 100, 140, false);
     const double high = scale.high;
-    bal_scale_extend(&scale, 0.25);
-    assert_float_equal(bal_scale_share(&scale, high), 0.8, 1e-12);
-    assert_float_equal(bal_scale_at(&scale, 0.8), high, 1e-9);
+    bli_scale_extend(&scale, 0.25);
+    assert_float_equal(bli_scale_share(&scale, high), 0.8, 1e-12);
+    assert_float_equal(bli_scale_at(&scale, 0.8), high, 1e-9);
 }
 
 /* ---- text ---- */
 
 static void expect_clean(const char *text, const char *expected) {
-    char *clean = bal_text_clean(text);
+    char *clean = bli_text_clean(text);
     assert_string_equal(clean, expected);
     free(clean);
 }
@@ -205,21 +205,21 @@ static void text_is_made_harmless(void **state) {
     for (int i = 1; i < 256; i++)
         all[i - 1] = (char)i;
     all[255] = '\0';
-    char *clean = bal_text_clean(all);
+    char *clean = bli_text_clean(all);
     expect_clean(clean, clean); /* once is enough */
     free(clean);
 }
 
 static void text_is_measured_and_broken(void **state) {
     (void)state;
-    assert_float_equal(bal_text_width("iiii", 4), 4 * 0.278F, 1e-6);
-    assert_true(bal_text_width("mm", 2) >= 2 * 0.974 && bal_text_width("W", 1) >= 0.989); /* DejaVu Sans */
-    assert_true(bal_text_width("@", 1) >= 1.015);                                         /* Helvetica */
-    assert_true(bal_text_width("wide", 4) < bal_text_width("wider", 5));
-    assert_int_equal(bal_text_break("one two three", 100), 13);
-    assert_int_equal(bal_text_break("one two three", bal_text_width("one two t", 9)), 7);
-    assert_int_equal(bal_text_break("unbreakable", bal_text_width("unbr", 4) + 0.01), 4);
-    assert_int_equal(bal_text_break("λλλ", 0.1), 2); /* at least one whole character */
+    assert_float_equal(bli_text_width("iiii", 4), 4 * 0.278F, 1e-6);
+    assert_true(bli_text_width("mm", 2) >= 2 * 0.974 && bli_text_width("W", 1) >= 0.989); /* DejaVu Sans */
+    assert_true(bli_text_width("@", 1) >= 1.015);                                         /* Helvetica */
+    assert_true(bli_text_width("wide", 4) < bli_text_width("wider", 5));
+    assert_int_equal(bli_text_break("one two three", 100), 13);
+    assert_int_equal(bli_text_break("one two three", bli_text_width("one two t", 9)), 7);
+    assert_int_equal(bli_text_break("unbreakable", bli_text_width("unbr", 4) + 0.01), 4);
+    assert_int_equal(bli_text_break("λλλ", 0.1), 2); /* at least one whole character */
 }
 
 /* ---- figures to try ---- */
@@ -227,11 +227,11 @@ static void text_is_measured_and_broken(void **state) {
 enum { MOST = 12 };
 
 struct sample {
-    struct bal_figure figure;
-    struct bal_panel panel[BAL_PANELS_MAX];
-    struct bal_series series[BAL_PANELS_MAX][2 * MOST];
+    struct bli_figure figure;
+    struct bli_panel panel[BLI_PANELS_MAX];
+    struct bli_series series[BLI_PANELS_MAX][2 * MOST];
     double x[2 * MOST], y[2 * MOST], half_width[2 * MOST];
-    enum bal_verdict verdict[2 * MOST];
+    enum bli_verdict verdict[2 * MOST];
     char name[MOST][80];
     const char *names[2 * MOST];
 };
@@ -250,7 +250,7 @@ static void random_numbers(struct sample *sample, struct bal_rng *rng) {
         sample->x[i] = i;
         sample->y[i] = size * pick(rng, 0.01, 1);
         sample->half_width[i] = dice(rng, 4) ? 0.1 * sample->y[i] : NAN;
-        sample->verdict[i] = (enum bal_verdict)(dice(rng, 5) ? BAL_STABLE : dice(rng, 3));
+        sample->verdict[i] = (enum bli_verdict)(dice(rng, 5) ? BLI_STABLE : dice(rng, 3));
         sample->names[i] = sample->name[i % MOST];
     }
 }
@@ -263,7 +263,7 @@ static void random_sample(struct sample *sample, struct bal_rng *rng) {
     for (int g = 0; g < MOST; g++)
         snprintf(sample->name[g], sizeof sample->name[g], "%s %d", words[dice(rng, 6)], g);
     random_numbers(sample, rng);
-    sample->figure = (struct bal_figure){
+    sample->figure = (struct bli_figure){
         .title = dice(rng, 3) ? "A title that may be long enough to need more than a single line of its own"
                               : NULL,
         .panel = sample->panel,
@@ -272,8 +272,8 @@ static void random_sample(struct sample *sample, struct bal_rng *rng) {
     const bool names = dice(rng, 4) == 0, theory = dice(rng, 2);
     for (size_t p = 0; p < sample->figure.panels; p++) {
         const size_t groups = 1 + dice(rng, MOST);
-        struct bal_panel *panel = &sample->panel[p];
-        *panel = (struct bal_panel){
+        struct bli_panel *panel = &sample->panel[p];
+        *panel = (struct bli_panel){
             .title = dice(rng, 2) ? "panel" : NULL,
             .x = {.label = "load"},
             .y = {.label = dice(rng, 2) ? "mean response time" : "99.9th percentile of the response time",
@@ -287,9 +287,9 @@ static void random_sample(struct sample *sample, struct bal_rng *rng) {
         }
         for (size_t s = 0; s < panel->count; s++)
             sample->series[p][s] =
-                (struct bal_series){.name = sample->name[s % groups],
+                (struct bli_series){.name = sample->name[s % groups],
                                     .group = (unsigned)(s % groups),
-                                    .style = names ? BAL_STYLE_BARS : (enum bal_style)dice(rng, 3),
+                                    .style = names ? BLI_STYLE_BARS : (enum bli_style)dice(rng, 3),
                                     .theory = s >= groups,
                                     .count = MOST,
                                     .x = sample->x,
@@ -303,13 +303,13 @@ static void random_sample(struct sample *sample, struct bal_rng *rng) {
 
 static double right_end(const struct entry *entry) {
     return entry->left + entry->sample + SAMPLE_GAP +
-           LETTERS * bal_text_width(entry->text, strlen(entry->text));
+           LETTERS * bli_text_width(entry->text, strlen(entry->text));
 }
 
 static double widest_tick(const struct scale *scale) {
     double width = 0;
     for (size_t i = 0; i < scale->count; i++)
-        width = fmax(width, SMALL_LETTERS * bal_tick_width(&scale->tick[i]));
+        width = fmax(width, SMALL_LETTERS * bli_tick_width(&scale->tick[i]));
     return width;
 }
 
@@ -326,7 +326,7 @@ static void check_legend(const struct layout *layout, double bottom) {
     }
 }
 
-static void check_panels(const struct bal_figure *figure, const struct layout *layout, double *bottom) {
+static void check_panels(const struct bli_figure *figure, const struct layout *layout, double *bottom) {
     for (size_t i = 0; i < figure->panels; i++) {
         const struct panel_layout *a = &layout->panel[i];
         assert_true(a->frame.width >= 60 && a->frame.height >= 60);
@@ -341,8 +341,8 @@ static void check_panels(const struct bal_figure *figure, const struct layout *l
         assert_true(!a->title || a->title_at + LETTERS / 2 <= a->frame.top);
         *bottom = fmax(*bottom, a->frame.top + a->frame.height);
         for (size_t k = 0; k < a->names && a->turn > 0; k++) { /* a turned name ends below its place */
-            const double length = SMALL_LETTERS * bal_text_width(a->name[k], strlen(a->name[k]));
-            const double place = a->frame.left + a->frame.width * bal_scale_share(&a->x, (double)k);
+            const double length = SMALL_LETTERS * bli_text_width(a->name[k], strlen(a->name[k]));
+            const double place = a->frame.left + a->frame.width * bli_scale_share(&a->x, (double)k);
             assert_true(place - length * cos(a->turn * 3.14159 / 180) >= 0);
             *bottom = fmax(*bottom, a->frame.top + a->frame.height + length * sin(a->turn * 3.14159 / 180));
         }
@@ -363,23 +363,23 @@ static void nothing_covers_anything(void **state) {
     bal_rng_init(&rng, 2, 0, BAL_STREAM_TEST);
     for (int round = 0; round < 500; round++) {
         random_sample(sample, &rng);
-        assert_int_equal(bal_figure_check(&sample->figure, NULL), BAL_OK);
-        struct layout *layout = bal_layout_new(&sample->figure);
+        assert_int_equal(bli_figure_check(&sample->figure, NULL), BAL_OK);
+        struct layout *layout = bli_layout_new(&sample->figure);
         double bottom = 0;
         check_panels(&sample->figure, layout, &bottom);
         check_legend(layout, bottom);
-        bal_layout_free(layout);
+        bli_layout_free(layout);
     }
     free(sample);
 }
 
 /* How many legend entries have this text. */
-static size_t entries_with(const struct bal_figure *figure, const char *text) {
-    struct layout *layout = bal_layout_new(figure);
+static size_t entries_with(const struct bli_figure *figure, const char *text) {
+    struct layout *layout = bli_layout_new(figure);
     size_t count = 0;
     for (size_t i = 0; i < layout->entries; i++)
         count += strcmp(layout->entry[i].text, text) == 0;
-    bal_layout_free(layout);
+    bli_layout_free(layout);
     return count;
 }
 
@@ -387,11 +387,11 @@ static void panels_whose_axes_differ_say_so(void **state) {
     (void)state;
     static const char across[] = "panels differ in their x axes", up[] = "panels differ in their y axes";
     const double x[] = {0, 1}, low[] = {1, 2}, high[] = {1, 200};
-    const struct bal_series small = {.count = 2, .x = x, .y = low}, large = {.count = 2, .x = x, .y = high};
-    struct bal_panel panel[2] = {
+    const struct bli_series small = {.count = 2, .x = x, .y = low}, large = {.count = 2, .x = x, .y = high};
+    struct bli_panel panel[2] = {
         {.x = {.label = "load"}, .y = {.label = "delay"}, .series = &small, .count = 1},
         {.x = {.label = "load"}, .y = {.label = "delay"}, .series = &large, .count = 1}};
-    const struct bal_figure figure = {.panel = panel, .panels = 2};
+    const struct bli_figure figure = {.panel = panel, .panels = 2};
     assert_int_equal(entries_with(&figure, up), 1);
     assert_int_equal(entries_with(&figure, across), 0);
     panel[1].series = &small;
@@ -406,93 +406,93 @@ static void panels_whose_axes_differ_say_so(void **state) {
 static void strips_make_no_axes_differ(void **state) {
     (void)state;
     const double x[] = {0, 1, 2}, y[] = {1, 2, 3};
-    const enum bal_verdict good[3] = {0}, bad[] = {BAL_STABLE, BAL_STABLE, BAL_UNSTABLE};
-    const struct bal_series one[] = {{.count = 2, .x = x, .y = y}},
+    const enum bli_verdict good[3] = {0}, bad[] = {BLI_STABLE, BLI_STABLE, BLI_UNSTABLE};
+    const struct bli_series one[] = {{.count = 2, .x = x, .y = y}},
                             two[] = {{.count = 3, .x = x, .y = y, .verdict = bad},
                                      {.group = 1, .count = 2, .x = x, .y = y, .verdict = good}},
                             all[] = {{.count = 3, .x = x, .y = y, .verdict = bad},
                                      {.group = 1, .count = 3, .x = x, .y = y, .verdict = bad}};
-    const struct bal_panel panel[3] = {
+    const struct bli_panel panel[3] = {
         {.series = one, .count = 1}, {.series = two, .count = 2}, {.series = all, .count = 2}};
-    const struct bal_figure figure = {.panel = panel, .panels = 3};
+    const struct bli_figure figure = {.panel = panel, .panels = 3};
     assert_int_equal(entries_with(&figure, "panels differ in their y axes"), 0);
-    struct layout *layout = bal_layout_new(&figure);
+    struct layout *layout = bli_layout_new(&figure);
     for (int i = 0; i < 3; i++)
         assert_float_equal(layout->panel[i].strip, layout->panel[0].strip, 1e-12);
-    bal_layout_free(layout);
+    bli_layout_free(layout);
 }
 
 /* However many curves are unstable, most of the height is left to the others, and marks do not overlap. */
 static void strips_stay_low(void **state) {
     (void)state;
     const double x[] = {0, 1}, y[] = {1, 2};
-    const enum bal_verdict bad[] = {BAL_STABLE, BAL_UNSTABLE};
-    struct bal_series series[12];
+    const enum bli_verdict bad[] = {BLI_STABLE, BLI_UNSTABLE};
+    struct bli_series series[12];
     for (unsigned g = 0; g < 12; g++)
-        series[g] = (struct bal_series){.group = g, .count = 2, .x = x, .y = y, .verdict = bad};
-    const struct bal_panel panel = {.series = series, .count = 12};
-    const struct bal_figure figure = {.panel = &panel, .panels = 1};
-    struct layout *layout = bal_layout_new(&figure);
+        series[g] = (struct bli_series){.group = g, .count = 2, .x = x, .y = y, .verdict = bad};
+    const struct bli_panel panel = {.series = series, .count = 12};
+    const struct bli_figure figure = {.panel = &panel, .panels = 1};
+    struct layout *layout = bli_layout_new(&figure);
     assert_true(layout->panel->strip >= 0.75 - 1e-12);
     assert_true(12 * layout->panel->strip_row <= 0.25 * layout->panel->frame.height + 1e-9);
-    bal_layout_free(layout);
+    bli_layout_free(layout);
 }
 
 /* A computed line that goes to infinity does not flatten what was measured. */
 static void poles_leave_the_panel(void **state) {
     (void)state;
     const double x[] = {0.5, 0.9, 0.99}, measured[] = {2, 5, NAN}, computed[] = {2, 8, 1000};
-    const struct bal_series series[] = {{.count = 3, .x = x, .y = measured},
+    const struct bli_series series[] = {{.count = 3, .x = x, .y = measured},
                                         {.theory = true, .count = 3, .x = x, .y = computed}};
-    struct bal_panel panel = {.series = series, .count = 2};
-    const struct bal_figure figure = {.panel = &panel, .panels = 1};
-    struct layout *layout = bal_layout_new(&figure);
+    struct bli_panel panel = {.series = series, .count = 2};
+    const struct bli_figure figure = {.panel = &panel, .panels = 1};
+    struct layout *layout = bli_layout_new(&figure);
     assert_true(layout->panel->y.high >= 8 && layout->panel->y.high < 11);
-    bal_layout_free(layout);
+    bli_layout_free(layout);
     panel.count = 1, panel.series = series + 1; /* alone, it is what there is to see */
-    layout = bal_layout_new(&figure);
+    layout = bli_layout_new(&figure);
     assert_true(layout->panel->y.high >= 1000);
-    bal_layout_free(layout);
+    bli_layout_free(layout);
 }
 
 /* Points that a logarithmic axis has no place for are counted, and the other axis still reaches them. */
 static void log_axes_say_what_they_lose(void **state) {
     (void)state;
     const double x[] = {1, 2, 3, 4}, y[] = {1, 0, 5, -1};
-    const struct bal_series series = {.count = 4, .x = x, .y = y};
-    struct bal_panel panel = {.y = {.log = true}, .series = &series, .count = 1};
-    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    const struct bli_series series = {.count = 4, .x = x, .y = y};
+    struct bli_panel panel = {.y = {.log = true}, .series = &series, .count = 1};
+    const struct bli_figure figure = {.panel = &panel, .panels = 1};
     assert_int_equal(entries_with(&figure, "not shown: 2 points at or below 0 (log axis)"), 1);
-    struct layout *layout = bal_layout_new(&figure);
+    struct layout *layout = bli_layout_new(&figure);
     assert_true(layout->panel->x.high >= 4);
-    bal_layout_free(layout);
+    bli_layout_free(layout);
     panel.y.log = false;
-    layout = bal_layout_new(&figure);
+    layout = bli_layout_new(&figure);
     assert_int_equal(layout->entries, 0);
-    bal_layout_free(layout);
+    bli_layout_free(layout);
 }
 
 static void intervals_of_times_end_at_zero(void **state) {
     (void)state;
     const double x[] = {1}, y[] = {1}, half[] = {3};
-    const struct bal_series series = {.count = 1, .x = x, .y = y, .half_width = half};
-    struct bal_panel panel = {.y = {.nonnegative = true}, .series = &series, .count = 1};
-    const struct bal_figure figure = {.panel = &panel, .panels = 1};
-    struct layout *layout = bal_layout_new(&figure);
+    const struct bli_series series = {.count = 1, .x = x, .y = y, .half_width = half};
+    struct bli_panel panel = {.y = {.nonnegative = true}, .series = &series, .count = 1};
+    const struct bli_figure figure = {.panel = &panel, .panels = 1};
+    struct layout *layout = bli_layout_new(&figure);
     assert_true(layout->panel->y.low == 0 && layout->panel->y.high >= 4);
-    bal_layout_free(layout);
+    bli_layout_free(layout);
     panel.y.nonnegative = false; /* differences may be below */
-    layout = bal_layout_new(&figure);
+    layout = bli_layout_new(&figure);
     assert_true(layout->panel->y.low < -2);
-    bal_layout_free(layout);
+    bli_layout_free(layout);
 }
 
 /* ---- the script ---- */
 
 /* How often a text occurs in the script of a figure. */
-static size_t times_in_script(const struct bal_figure *figure, const char *text) {
+static size_t times_in_script(const struct bli_figure *figure, const char *text) {
     char *script;
-    assert_int_equal(bal_figure_script(figure, BAL_FIGURE_SVG, &script, NULL), BAL_OK);
+    assert_int_equal(bli_figure_script(figure, BLI_FIGURE_SVG, &script, NULL), BAL_OK);
     size_t count = 0;
     for (const char *at = script; (at = strstr(at, text)); at++)
         count++;
@@ -504,13 +504,13 @@ static size_t times_in_script(const struct bal_figure *figure, const char *text)
 static void curves_differ_by_shape(void **state) {
     (void)state;
     const double x[] = {0, 1, 2}, y[] = {1, 2, 3};
-    const enum bal_style styles[] = {BAL_STYLE_LINE, BAL_STYLE_LINE, BAL_STYLE_LINE, BAL_STYLE_POINTS};
+    const enum bli_style styles[] = {BLI_STYLE_LINE, BLI_STYLE_LINE, BLI_STYLE_LINE, BLI_STYLE_POINTS};
     const bool theories[] = {false, true, false, true};
     for (int kind = 0; kind < 4; kind++) { /* measured, computed, both; computed through points */
-        struct bal_series series[6];
+        struct bli_series series[6];
         size_t count = 0;
         for (unsigned g = 0; g < 3; g++) {
-            const struct bal_series one = {.name = "a",
+            const struct bli_series one = {.name = "a",
                                            .group = g,
                                            .style = styles[kind],
                                            .theory = theories[kind],
@@ -523,8 +523,8 @@ static void curves_differ_by_shape(void **state) {
             series[count] = one;
             series[count++].theory = !theories[kind];
         }
-        const struct bal_panel panel = {.series = series, .count = count};
-        const struct bal_figure figure = {.panel = &panel, .panels = 1};
+        const struct bli_panel panel = {.series = series, .count = count};
+        const struct bli_figure figure = {.panel = &panel, .panels = 1};
         const size_t wanted = kind < 3 ? 2 : 0; /* a curve and its sample in the legend */
         assert_int_equal(times_in_script(&figure, " dt (12,8)"), wanted);
         assert_int_equal(times_in_script(&figure, " dt (4,6)"), wanted);
@@ -535,12 +535,12 @@ static void curves_differ_by_shape(void **state) {
 static void pale_curves_keep_their_dashes(void **state) {
     (void)state;
     const double x[] = {0, 1, 2}, y[] = {1, 2, 3};
-    const struct bal_series series[] = {
-        {.name = "a", .style = BAL_STYLE_LINE, .count = 3, .x = x, .y = y},
-        {.name = "a", .style = BAL_STYLE_LINE, .theory = true, .count = 3, .x = x, .y = y},
-        {.name = "b", .style = BAL_STYLE_LINE, .group = 1, .count = 3, .x = x, .y = y}};
-    const struct bal_panel panel = {.series = series, .count = 3};
-    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    const struct bli_series series[] = {
+        {.name = "a", .style = BLI_STYLE_LINE, .count = 3, .x = x, .y = y},
+        {.name = "a", .style = BLI_STYLE_LINE, .theory = true, .count = 3, .x = x, .y = y},
+        {.name = "b", .style = BLI_STYLE_LINE, .group = 1, .count = 3, .x = x, .y = y}};
+    const struct bli_panel panel = {.series = series, .count = 3};
+    const struct bli_figure figure = {.panel = &panel, .panels = 1};
     assert_int_equal(times_in_script(&figure, " dt (12,8)"), 2);
     assert_int_equal(times_in_script(&figure, "'#98d55e00'"), 2); /* the curve and its sample */
 }
@@ -550,10 +550,10 @@ static void named_places_are_not_joined(void **state) {
     (void)state;
     const double x[] = {0, 1}, y[] = {1, 2};
     static const char *const names[] = {"one", "other"};
-    const struct bal_series series[] = {{.name = "a", .count = 2, .x = x, .y = y},
+    const struct bli_series series[] = {{.name = "a", .count = 2, .x = x, .y = y},
                                         {.name = "a", .theory = true, .count = 2, .x = x, .y = y}};
-    struct bal_panel panel = {.x = {.names = names, .name_count = 2}, .series = series, .count = 2};
-    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    struct bli_panel panel = {.x = {.names = names, .name_count = 2}, .series = series, .count = 2};
+    const struct bli_figure figure = {.panel = &panel, .panels = 1};
     assert_int_equal(times_in_script(&figure, " with lines"), 0);
     assert_int_equal(times_in_script(&figure, " with vectors nohead"), 1);
     panel.count = 1; /* nor a pale one from point to point */
@@ -566,12 +566,12 @@ static void named_places_are_not_joined(void **state) {
 static void doubted_points_have_rings(void **state) {
     (void)state;
     const double x[] = {0, 1, 2}, y[] = {1, 2, 3};
-    const enum bal_verdict verdict[] = {BAL_STABLE, BAL_STABLE, BAL_UNSTABLE};
+    const enum bli_verdict verdict[] = {BLI_STABLE, BLI_STABLE, BLI_UNSTABLE};
     bool doubted[] = {false, true, true};
-    const struct bal_series series = {
+    const struct bli_series series = {
         .name = "a", .count = 3, .x = x, .y = y, .verdict = verdict, .doubted = doubted};
-    const struct bal_panel panel = {.series = &series, .count = 1};
-    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    const struct bli_panel panel = {.series = &series, .count = 1};
+    const struct bli_figure figure = {.panel = &panel, .panels = 1};
     assert_int_equal(times_in_script(&figure, "'doubted'"), 1);
     assert_int_equal(times_in_script(&figure, "_6 using 1:2 with points pt 6 "), 1);
     assert_int_equal(times_in_script(&figure, "$data_0_0_6 << END\n\n1 2 2 2\n\nEND"), 1);
@@ -583,11 +583,11 @@ static void doubted_points_have_rings(void **state) {
 static void crosses_differ_by_shape(void **state) {
     (void)state;
     const double x[] = {0, 1}, y[] = {1, 2};
-    const enum bal_verdict bad[] = {BAL_STABLE, BAL_UNSTABLE};
-    const struct bal_series series[] = {{.count = 2, .x = x, .y = y, .verdict = bad},
+    const enum bli_verdict bad[] = {BLI_STABLE, BLI_UNSTABLE};
+    const struct bli_series series[] = {{.count = 2, .x = x, .y = y, .verdict = bad},
                                         {.group = 7, .count = 2, .x = x, .y = y, .verdict = bad}};
-    const struct bal_panel panel = {.series = series, .count = 2};
-    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    const struct bli_panel panel = {.series = series, .count = 2};
+    const struct bli_figure figure = {.panel = &panel, .panels = 1};
     assert_int_equal(times_in_script(&figure, "$data_0_0_5 using 1:2 with points pt 6 "), 1);
     assert_int_equal(times_in_script(&figure, "$data_0_1_5 using 1:2 with points pt 4 "), 1);
     assert_int_equal(times_in_script(&figure, " pt 2 "), 3); /* each has its cross; one in the legend */
@@ -598,12 +598,12 @@ static void bars_differ_by_more_than_colour(void **state) {
     (void)state;
     static const double x[] = {0, 1}, y[] = {2, 3};
     static const char *const names[] = {"a", "b"};
-    const struct bal_series series[] = {
-        {.name = "one", .style = BAL_STYLE_BARS, .group = 0, .count = 2, .x = x, .y = y},
-        {.name = "two", .style = BAL_STYLE_BARS, .group = 1, .count = 2, .x = x, .y = y},
-        {.name = "three", .style = BAL_STYLE_BARS, .group = 2, .count = 2, .x = x, .y = y}};
-    const struct bal_panel panel = {.x = {.names = names, .name_count = 2}, .count = 3, .series = series};
-    const struct bal_figure figure = {.panels = 1, .panel = &panel};
+    const struct bli_series series[] = {
+        {.name = "one", .style = BLI_STYLE_BARS, .group = 0, .count = 2, .x = x, .y = y},
+        {.name = "two", .style = BLI_STYLE_BARS, .group = 1, .count = 2, .x = x, .y = y},
+        {.name = "three", .style = BLI_STYLE_BARS, .group = 2, .count = 2, .x = x, .y = y}};
+    const struct bli_panel panel = {.x = {.names = names, .name_count = 2}, .count = 3, .series = series};
+    const struct bli_figure figure = {.panels = 1, .panel = &panel};
     static const char *const fills[] = {" fs pattern 3 ", " fs pattern 4 ", " fs pattern 1 "};
     for (int i = 0; i < 3; i++)
         assert_int_equal(times_in_script(&figure, fills[i]), 2);
@@ -636,17 +636,17 @@ static void no_text_becomes_a_command(void **state) {
     const double x[] = {0, 1}, y[] = {1, 2};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *names[] = {bad[i], bad[i]};
-        const struct bal_series series = {
-            .name = bad[i], .style = BAL_STYLE_BARS, .count = 2, .x = x, .y = y};
-        const struct bal_panel panel = {
+        const struct bli_series series = {
+            .name = bad[i], .style = BLI_STYLE_BARS, .count = 2, .x = x, .y = y};
+        const struct bli_panel panel = {
             .title = bad[i],
             .x = {.label = bad[i], .unit = bad[i], .names = names, .name_count = 2},
             .y = {.label = bad[i], .unit = bad[i]},
             .series = &series,
             .count = 1};
-        const struct bal_figure figure = {.title = bad[i], .panel = &panel, .panels = 1};
+        const struct bli_figure figure = {.title = bad[i], .panel = &panel, .panels = 1};
         char *script;
-        assert_int_equal(bal_figure_script(&figure, BAL_FIGURE_SVG, &script, NULL), BAL_OK);
+        assert_int_equal(bli_figure_script(&figure, BLI_FIGURE_SVG, &script, NULL), BAL_OK);
         assert_non_null(strstr(script, "EVIL"));
         char *rest = without_strings(script);
         assert_null(strstr(rest, "EVIL"));
@@ -656,31 +656,31 @@ static void no_text_becomes_a_command(void **state) {
     }
 }
 
-static void expect_refused(const struct bal_figure *figure, const char *part) {
+static void expect_refused(const struct bli_figure *figure, const char *part) {
     struct bal_error err = {0};
     char *script;
-    assert_int_equal(bal_figure_script(figure, BAL_FIGURE_SVG, &script, &err), BAL_E_RANGE);
+    assert_int_equal(bli_figure_script(figure, BLI_FIGURE_SVG, &script, &err), BAL_E_RANGE);
     assert_non_null(strstr(err.text, part));
 }
 
 static void bad_figures_are_refused(void **state) {
     (void)state;
-    static const struct bal_series stranger = {.group = BAL_GROUP_INK + 1};
-    struct bal_panel panel = {0};
-    struct bal_figure figure = {.panel = &panel, .panels = 0};
+    static const struct bli_series stranger = {.group = BLI_GROUP_INK + 1};
+    struct bli_panel panel = {0};
+    struct bli_figure figure = {.panel = &panel, .panels = 0};
     expect_refused(&figure, "0 panels");
-    figure.panels = BAL_PANELS_MAX + 1;
+    figure.panels = BLI_PANELS_MAX + 1;
     expect_refused(&figure, "37 panels");
     figure.panels = 1;
-    panel.y = (struct bal_axis){.low = 2, .high = 1};
+    panel.y = (struct bli_axis){.low = 2, .high = 1};
     expect_refused(&figure, "y axis ends at 1");
-    panel.y = (struct bal_axis){.log = true, .low = 0, .high = 1};
+    panel.y = (struct bli_axis){.log = true, .low = 0, .high = 1};
     expect_refused(&figure, "cannot reach 0");
-    panel.y = (struct bal_axis){.log = true, .low = NAN, .high = -1};
+    panel.y = (struct bli_axis){.log = true, .low = NAN, .high = -1};
     expect_refused(&figure, "cannot reach -1");
-    panel.y = (struct bal_axis){.low = 0, .high = INFINITY};
+    panel.y = (struct bli_axis){.low = 0, .high = INFINITY};
     expect_refused(&figure, "beyond");
-    panel = (struct bal_panel){.series = &stranger, .count = 1};
+    panel = (struct bli_panel){.series = &stranger, .count = 1};
     expect_refused(&figure, "groups");
 }
 
@@ -688,31 +688,31 @@ static void bad_figures_are_refused(void **state) {
 static void sizes_are_kept(void **state) {
     (void)state;
     static const double x[] = {1, 2, 3}, y[] = {1, 4, 9};
-    static const struct bal_series series = {
-        .name = "squares", .style = BAL_STYLE_POINTS, .count = 3, .x = x, .y = y};
-    static const struct bal_panel panel = {
+    static const struct bli_series series = {
+        .name = "squares", .style = BLI_STYLE_POINTS, .count = 3, .x = x, .y = y};
+    static const struct bli_panel panel = {
         .x = {.label = "x"}, .y = {.label = "y"}, .series = &series, .count = 1};
-    struct bal_figure figure = {.title = "sized", .panel = &panel, .panels = 1, .size = {360, 288, 12}};
+    struct bli_figure figure = {.title = "sized", .panel = &panel, .panels = 1, .size = {360, 288, 12}};
     char *script;
-    assert_int_equal(bal_figure_script(&figure, BAL_FIGURE_PDF, &script, NULL), BAL_OK);
+    assert_int_equal(bli_figure_script(&figure, BLI_FIGURE_PDF, &script, NULL), BAL_OK);
     assert_non_null(strstr(script, "set terminal pdfcairo enhanced size 5in,4in"));
-    assert_non_null(strstr(script, " font 'Liberation Sans,18'")); /* 12 points, see bal_pen_devices */
+    assert_non_null(strstr(script, " font 'Liberation Sans,18'")); /* 12 points, see bli_pen_devices */
     assert_null(strstr(script, " font 'Liberation Sans,12'"));
     free(script);
     for (double height = 150; height < 400; height += 50) {
-        figure.size = (struct bal_figure_size){.height = height, .letters = 9};
-        struct layout *layout = bal_layout_new(&figure);
+        figure.size = (struct bli_figure_size){.height = height, .letters = 9};
+        struct layout *layout = bli_layout_new(&figure);
         assert_non_null(layout);
         assert_true(fabs(layout->height * layout->scale - height) < 1e-9);
         assert_true(fabs(layout->width * layout->scale - 252) < 1e-9);
         assert_true(layout->panel[0].frame.top + layout->panel[0].frame.height < layout->height);
-        bal_layout_free(layout);
+        bli_layout_free(layout);
     }
-    figure.size = (struct bal_figure_size){.height = 60};
+    figure.size = (struct bli_figure_size){.height = 60};
     expect_refused(&figure, "60 points high has no room");
-    figure.size = (struct bal_figure_size){.width = 10};
+    figure.size = (struct bli_figure_size){.width = 10};
     expect_refused(&figure, "1 to 100 inches wide");
-    figure.size = (struct bal_figure_size){.letters = NAN};
+    figure.size = (struct bli_figure_size){.letters = NAN};
     expect_refused(&figure, "letters of 4 to 72 points");
 }
 
@@ -735,11 +735,11 @@ static void formulas_are_characters(void **state) {
         {"", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = bal_text_formula(cases[i][0]);
+        char *text = bli_text_formula(cases[i][0]);
         assert_string_equal(text, cases[i][1]);
         free(text);
     }
-    char *bad = bal_text_formula("\xff$x_\xff$");
+    char *bad = bli_text_formula("\xff$x_\xff$");
     assert_string_equal(bad, "\xef\xbf\xbdx_\xef\xbf\xbd");
     free(bad);
 }
@@ -747,12 +747,12 @@ static void formulas_are_characters(void **state) {
 static void data_is_written_as_csv(void **state) {
     (void)state;
     static const double x[] = {0, 1, NAN}, y[] = {2.5, NAN, 1}, half[] = {0.5, NAN, 0};
-    static const enum bal_verdict verdict[] = {BAL_STABLE, BAL_UNSTABLE, BAL_STABLE};
+    static const enum bli_verdict verdict[] = {BLI_STABLE, BLI_UNSTABLE, BLI_STABLE};
     static const bool doubted[] = {true, false, false};
     static const char *const names[] = {"one, two", "three"};
-    static const struct bal_series series[] = {
+    static const struct bli_series series[] = {
         {.name = "a",
-         .style = BAL_STYLE_POINTS,
+         .style = BLI_STYLE_POINTS,
          .count = 3,
          .x = x,
          .y = y,
@@ -762,15 +762,15 @@ static void data_is_written_as_csv(void **state) {
         {.name = "a", .theory = true, .count = 1, .x = x, .y = y},
         {.theory = true, .bound = true, .count = 1, .x = x, .y = y},
     };
-    static const struct bal_panel panel = {.title = "p",
+    static const struct bli_panel panel = {.title = "p",
                                            .x = {.label = "x", .names = names, .name_count = 2},
                                            .y = {.label = "time", .unit = "slots"},
                                            .series = series,
                                            .count = 3};
-    static const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    static const struct bli_figure figure = {.panel = &panel, .panels = 1};
     char *data;
     size_t size;
-    assert_int_equal(bal_figure_render(&figure, BAL_FIGURE_CSV, &data, &size, NULL), BAL_OK);
+    assert_int_equal(bli_figure_render(&figure, BLI_FIGURE_CSV, &data, &size, NULL), BAL_OK);
     assert_string_equal(data, "panel,series,kind,x.label,x,y.label,y,y.ci,verdict,doubted\n"
                               "p,a,simulation,x,\"one, two\",time (slots),2.5,0.5,stable,yes\n"
                               "p,a,simulation,x,three,time (slots),,,unstable,no\n"
@@ -786,22 +786,22 @@ static void groups_differ_in_grey(void **state) {
     for (unsigned a = 0; a < 18; a++)
         for (unsigned b = 0; b < a; b++) {
             double size;
-            assert_false(bal_pen_shape_of(a) == bal_pen_shape_of(b) &&
-                         bal_pen_mark_of(a, &size) == bal_pen_mark_of(b, &size));
+            assert_false(bli_pen_shape_of(a) == bli_pen_shape_of(b) &&
+                         bli_pen_mark_of(a, &size) == bli_pen_mark_of(b, &size));
         }
 }
 
 static void formats_are_told_by_suffix(void **state) {
     (void)state;
-    assert_int_equal(bal_figure_format_of("a.b/c.svg"), BAL_FIGURE_SVG);
-    assert_int_equal(bal_figure_format_of("x.png"), BAL_FIGURE_PNG);
-    assert_int_equal(bal_figure_format_of("x.pdf"), BAL_FIGURE_PDF);
-    assert_int_equal(bal_figure_format_of("x.jpeg"), BAL_FIGURE_FORMATS);
-    assert_int_equal(bal_figure_format_of("svg"), BAL_FIGURE_FORMATS);
-    const struct bal_panel panel = {0};
-    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    assert_int_equal(bli_figure_format_of("a.b/c.svg"), BLI_FIGURE_SVG);
+    assert_int_equal(bli_figure_format_of("x.png"), BLI_FIGURE_PNG);
+    assert_int_equal(bli_figure_format_of("x.pdf"), BLI_FIGURE_PDF);
+    assert_int_equal(bli_figure_format_of("x.jpeg"), BLI_FIGURE_FORMATS);
+    assert_int_equal(bli_figure_format_of("svg"), BLI_FIGURE_FORMATS);
+    const struct bli_panel panel = {0};
+    const struct bli_figure figure = {.panel = &panel, .panels = 1};
     struct bal_error err = {0};
-    assert_int_equal(bal_figure_write(&figure, "figure.jpeg", &err), BAL_E_UNKNOWN);
+    assert_int_equal(bli_figure_write(&figure, "figure.jpeg", &err), BAL_E_UNKNOWN);
     assert_non_null(strstr(err.text, "'figure.jpeg': its name must end in .svg, .png, .pdf, .eps or .csv"));
 }
 
@@ -836,11 +836,11 @@ static void expect_well_formed(const char *svg) {
     assert_int_equal(depth, 0);
 }
 
-static __attribute__((noinline)) char *render(const struct bal_figure *figure, enum bal_figure_format format,
+static __attribute__((noinline)) char *render(const struct bli_figure *figure, enum bli_figure_format format,
                                               size_t *size) {
     struct bal_error err = {0};
     char *data = NULL;
-    if (bal_figure_render(figure, format, &data, size, &err))
+    if (bli_figure_render(figure, format, &data, size, &err))
         fail_msg("%s", err.text);
     return data;
 }
@@ -849,13 +849,13 @@ static __attribute__((noinline)) char *render(const struct bal_figure *figure, e
 static void points_are_drawn_as_their_verdict_says(void **state) {
     (void)state;
     const double x[] = {1, 2, 3, 4, 5, 6, 7}, y[] = {1, 2, NAN, 4, 5, INFINITY, 1e6};
-    const enum bal_verdict verdict[] = {BAL_STABLE, BAL_STABLE,   BAL_STABLE,  BAL_UNDECIDED,
-                                        BAL_STABLE, BAL_UNSTABLE, BAL_UNSTABLE};
-    const struct bal_series series = {.name = "one", .count = 7, .x = x, .y = y, .verdict = verdict};
-    const struct bal_panel panel = {.series = &series, .count = 1};
-    const struct bal_figure figure = {.title = "<points> & \"more\"", .panel = &panel, .panels = 1};
+    const enum bli_verdict verdict[] = {BLI_STABLE, BLI_STABLE,   BLI_STABLE,  BLI_UNDECIDED,
+                                        BLI_STABLE, BLI_UNSTABLE, BLI_UNSTABLE};
+    const struct bli_series series = {.name = "one", .count = 7, .x = x, .y = y, .verdict = verdict};
+    const struct bli_panel panel = {.series = &series, .count = 1};
+    const struct bli_figure figure = {.title = "<points> & \"more\"", .panel = &panel, .panels = 1};
     size_t size;
-    char *svg = render(&figure, BAL_FIGURE_SVG, &size);
+    char *svg = render(&figure, BLI_FIGURE_SVG, &size);
     assert_int_equal(size, strlen(svg));
     expect_well_formed(svg);
     assert_int_equal(count_text(svg, "gpPt6' transform"), 3 + 1);     /* and one in the legend */
@@ -874,16 +874,16 @@ static void any_text_gives_a_good_picture(void **state) {
     (void)state;
     const double x[] = {0, 1}, y[] = {1, 2};
     const char *names[] = {"5% {x}_y", "'it's <b> &amp; \xff\n`id`'"};
-    const struct bal_series series = {.name = names[1], .style = BAL_STYLE_BARS, .count = 2, .x = x, .y = y};
-    const struct bal_panel panel = {.title = names[0],
+    const struct bli_series series = {.name = names[1], .style = BLI_STYLE_BARS, .count = 2, .x = x, .y = y};
+    const struct bli_panel panel = {.title = names[0],
                                     .x = {.label = "a\\nb $x @y", .names = names, .name_count = 2},
                                     .y = {.label = "</g></svg><script>alert(1)</script>", .unit = "%"},
                                     .series = &series,
                                     .count = 1};
-    const struct bal_figure figure = {
+    const struct bli_figure figure = {
         .title = "</title><script>alert(1)</script>", .panel = &panel, .panels = 1};
     size_t size;
-    char *svg = render(&figure, BAL_FIGURE_SVG, &size);
+    char *svg = render(&figure, BLI_FIGURE_SVG, &size);
     expect_well_formed(svg);
     assert_null(strstr(svg, "<script"));
     assert_int_equal(count_text(svg, "&lt;script"), 3); /* its name, its title, a label */
@@ -896,13 +896,13 @@ static void any_text_gives_a_good_picture(void **state) {
 static void identifiers_do_not_mix(void **state) {
     (void)state;
     const double x[] = {1, 2}, y[] = {1, 2};
-    const struct bal_series series = {.count = 2, .x = x, .y = y};
-    const struct bal_panel panel = {.series = &series, .count = 1};
-    struct bal_figure figure = {.title = "one", .panel = &panel, .panels = 1};
+    const struct bli_series series = {.count = 2, .x = x, .y = y};
+    const struct bli_panel panel = {.series = &series, .count = 1};
+    struct bli_figure figure = {.title = "one", .panel = &panel, .panels = 1};
     size_t size;
-    char *one = render(&figure, BAL_FIGURE_SVG, &size), *again = render(&figure, BAL_FIGURE_SVG, &size);
+    char *one = render(&figure, BLI_FIGURE_SVG, &size), *again = render(&figure, BLI_FIGURE_SVG, &size);
     figure.title = "two";
-    char *two = render(&figure, BAL_FIGURE_SVG, &size);
+    char *two = render(&figure, BLI_FIGURE_SVG, &size);
     assert_string_equal(one, again);
     char first[10], second[10];
     assert_int_equal(sscanf(strstr(one, "id='"), "id='%9[f0-9a-f]", first), 1);
@@ -922,12 +922,12 @@ static void every_style_and_format_is_drawn(void **state) {
     static const char *const magic[] = {"<?xml", "\x89PNG\r\n", "%PDF-", "%!PS-Adobe-3.0 EPSF-3.0"};
     for (int round = 0; round < 8; round++) {
         random_sample(sample, &rng);
-        const enum bal_figure_format format = (enum bal_figure_format)(round % BAL_FIGURE_CSV);
+        const enum bli_figure_format format = (enum bli_figure_format)(round % BLI_FIGURE_CSV);
         size_t size;
         char *data = render(&sample->figure, format, &size);
         assert_true(size > 1000);
         assert_memory_equal(data, magic[format], strlen(magic[format]));
-        if (format == BAL_FIGURE_SVG)
+        if (format == BLI_FIGURE_SVG)
             expect_well_formed(data);
         free(data);
     }
@@ -937,19 +937,19 @@ static void every_style_and_format_is_drawn(void **state) {
 static void empty_figures_are_drawn(void **state) {
     (void)state;
     const double x[] = {NAN}, y[] = {1};
-    const struct bal_series series = {.name = "nothing", .count = 1, .x = x, .y = y};
-    const struct bal_panel panels[] = {{.y = {.log = true}}, {.series = &series, .count = 1}};
-    const struct bal_figure figure = {.panel = panels, .panels = 2};
+    const struct bli_series series = {.name = "nothing", .count = 1, .x = x, .y = y};
+    const struct bli_panel panels[] = {{.y = {.log = true}}, {.series = &series, .count = 1}};
+    const struct bli_figure figure = {.panel = panels, .panels = 2};
     size_t size;
-    char *svg = render(&figure, BAL_FIGURE_SVG, &size);
+    char *svg = render(&figure, BLI_FIGURE_SVG, &size);
     expect_well_formed(svg);
     free(svg);
 }
 
 /* ---- files and failures ---- */
 
-static const struct bal_panel plain_panel = {.title = "plain"};
-static const struct bal_figure plain = {.panel = &plain_panel, .panels = 1};
+static const struct bli_panel plain_panel = {.title = "plain"};
+static const struct bli_figure plain = {.panel = &plain_panel, .panels = 1};
 
 /* An empty directory to work in. */
 static void enter_directory(char place[64]) {
@@ -968,17 +968,17 @@ static void files_are_whole_or_absent(void **state) {
     char place[64];
     enter_directory(place);
     struct bal_error err = {0};
-    assert_int_equal(bal_figure_write(&plain, "x.svg", &err), BAL_OK);
+    assert_int_equal(bli_figure_write(&plain, "x.svg", &err), BAL_OK);
     struct stat about;
     assert_int_equal(stat("x.svg", &about), 0);
     const mode_t mask = umask(0);
     umask(mask);
     assert_int_equal(about.st_mode & 0777, 0666 & ~mask);
-    assert_int_equal(bal_figure_write(&plain, "x.svg", &err), BAL_OK); /* replaces the first */
-    assert_int_equal(bal_figure_write(&plain, "nowhere/x.svg", &err), BAL_E_IO);
+    assert_int_equal(bli_figure_write(&plain, "x.svg", &err), BAL_OK); /* replaces the first */
+    assert_int_equal(bli_figure_write(&plain, "nowhere/x.svg", &err), BAL_E_IO);
     assert_non_null(strstr(err.text, "'nowhere/x.svg' cannot be written: No such file"));
     assert_int_equal(mkdir("y.svg", 0777), 0);
-    assert_int_equal(bal_figure_write(&plain, "y.svg", &err), BAL_E_IO); /* cannot take the place of a
+    assert_int_equal(bli_figure_write(&plain, "y.svg", &err), BAL_E_IO); /* cannot take the place of a
                                                                             directory */
     assert_int_equal(rmdir("y.svg"), 0);
     assert_int_equal(unlink("x.svg"), 0);
@@ -998,7 +998,7 @@ static void expect_failure(const char *program, const char *part) {
     char *path = strdup(getenv("PATH"));
     setenv("PATH", place, 1);
     struct bal_error err = {0};
-    assert_int_equal(bal_figure_write(&plain, "x.svg", &err), BAL_E_IO);
+    assert_int_equal(bli_figure_write(&plain, "x.svg", &err), BAL_E_IO);
     setenv("PATH", path, 1);
     free(path);
     if (!strstr(err.text, part))

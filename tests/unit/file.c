@@ -65,7 +65,7 @@ static int names(void) {
 
 static void put(const char *path, const char *text) {
     struct bal_error err = {0};
-    if (bal_file_write(path, text, strlen(text), &err))
+    if (bli_file_write(path, text, strlen(text), &err))
         fail_msg("%s", err.text);
 }
 
@@ -153,10 +153,10 @@ static void links_in_a_circle_are_told(void **state) {
     assert_int_equal(symlink("b", "a"), 0);
     assert_int_equal(symlink("a", "b"), 0);
     struct bal_error err = {0};
-    assert_int_equal(bal_file_write("a", "x", 1, &err), BAL_E_IO);
+    assert_int_equal(bli_file_write("a", "x", 1, &err), BAL_E_IO);
     assert_string_equal(err.text, "'a' cannot be written: Too many levels of symbolic links; choose another "
                                   "place");
-    assert_int_equal(bal_file_check("a", NULL), BAL_E_IO);
+    assert_int_equal(bli_file_check("a", NULL), BAL_E_IO);
     assert_int_equal(names(), 2);
 }
 
@@ -170,7 +170,7 @@ static void open_files_are_written_on(void **state) {
     snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(file));
     assert_int_equal(symlink(path, "stream"), 0); /* as /dev/stdout is */
     struct bal_error err = {0};
-    assert_int_equal(bal_file_check("stream", &err), BAL_OK);
+    assert_int_equal(bli_file_check("stream", &err), BAL_OK);
     put("stream", "after");
     fclose(file);
     assert_true(is_link("stream"));
@@ -182,18 +182,18 @@ static void what_cannot_be_written_is_told_before(void **state) {
     (void)state;
     static const char *const bad[] = {"no/where", "", "no/", "/", ".", "/proc/none"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(bal_file_check(bad[i], NULL), BAL_E_IO);
-        assert_int_equal(bal_file_write(bad[i], "x", 1, NULL), BAL_E_IO);
+        assert_int_equal(bli_file_check(bad[i], NULL), BAL_E_IO);
+        assert_int_equal(bli_file_write(bad[i], "x", 1, NULL), BAL_E_IO);
     }
     put("protected", "mine");
     chmod("protected", 0444);
     if (geteuid() != 0) {
-        assert_int_equal(bal_file_check("protected", NULL), BAL_E_IO);
-        assert_int_equal(bal_file_write("protected", "x", 1, NULL), BAL_E_IO);
+        assert_int_equal(bli_file_check("protected", NULL), BAL_E_IO);
+        assert_int_equal(bli_file_write("protected", "x", 1, NULL), BAL_E_IO);
         assert_holds("protected", "mine");
     }
-    assert_int_equal(bal_file_check("could", NULL), BAL_OK);
-    assert_int_equal(bal_file_check("/dev/null", NULL), BAL_OK);
+    assert_int_equal(bli_file_check("could", NULL), BAL_OK);
+    assert_int_equal(bli_file_check("/dev/null", NULL), BAL_OK);
     assert_int_equal(names(), 1);
 }
 
@@ -210,8 +210,8 @@ static void half_a_file_never_gets_the_name(void **state) {
     memset(much, 'x', sizeof much);
     struct bal_error err = {0};
     setrlimit(RLIMIT_FSIZE, &limit);
-    const enum bal_code replaced = bal_file_write("file", much, sizeof much, &err);
-    const enum bal_code made = bal_file_write("other", much, sizeof much, NULL);
+    const enum bal_code replaced = bli_file_write("file", much, sizeof much, &err);
+    const enum bal_code made = bli_file_write("other", much, sizeof much, NULL);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, SIG_DFL);
     assert_int_equal(replaced, BAL_E_IO);

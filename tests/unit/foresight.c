@@ -24,7 +24,7 @@ static void fixture_init(struct fixture *f, uint32_t busy) {
     *f = (struct fixture){.system = calloc(1, sizeof *f->system), .pool = malloc(bal_set_size(N))};
     assert_true(f->system && f->pool);
     f->system->servers = N;
-    assert_int_equal(bal_queues_init(&f->system->queues, N, BAL_STAMP), BAL_OK);
+    assert_int_equal(bli_queues_init(&f->system->queues, N, BLI_STAMP), BAL_OK);
     bal_rng_init(&f->system->rng, 5, 0, BAL_STREAM_POLICY);
     bal_rng_init(&f->events, 5, 0, BAL_STREAM_ARRIVALS);
     bal_set_init(f->pool, N);
@@ -36,7 +36,7 @@ static void fixture_init(struct fixture *f, uint32_t busy) {
 }
 
 static void fixture_fini(struct fixture *f) {
-    bal_queues_fini(&f->system->queues);
+    bli_queues_fini(&f->system->queues);
     free(f->system);
     free(f->pool);
 }
@@ -89,7 +89,7 @@ static void places_come_true(void **state) {
                 for (int k = 0; k < PREFETCH_EVENTS; k++)
                     f.server[i][k] = 0; /* nothing that could be foreseen is among the first */
         draw_burst(&f, f.server[(at + 2) % CIRCLE]);
-        prefetch_next_burst(&prefetch, f.system, f.server[(at + 2) % CIRCLE], BAL_STAMP);
+        prefetch_next_burst(&prefetch, f.system, f.server[(at + 2) % CIRCLE], BLI_STAMP);
         coming[(at + 2) % CIRCLE] = prefetch.burst[at % 2];
         live_through(&f, f.server[at % CIRCLE], &coming[at % CIRCLE]);
     }
@@ -109,7 +109,7 @@ static void an_empty_pool_does_no_harm(void **state) {
     for (int i = 0; i < PREFETCH_EVENTS; i++)
         server[i] = BAL_NONE;
     for (int i = 0; i < 8; i++) {
-        prefetch_next_burst(&prefetch, f.system, server, BAL_STAMP);
+        prefetch_next_burst(&prefetch, f.system, server, BLI_STAMP);
         for (int k = 0; k < PREFETCH_EVENTS; k++)
             assert_true(prefetch.burst[i % 2].place[k] < N);
     }

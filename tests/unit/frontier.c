@@ -44,8 +44,8 @@ static void count_verdicts(enum test test, double drift, double error, int looks
         for (int r = 0; r < RUNS; r++)
             walk(&rng, test == DRIFT ? 1e6 : 0, drift, test == GROWTH, quarters[r]);
         const struct look look =
-            test == DRIFT ? bal_test_drift((const double(*)[4])quarters, RUNS, STEPS, error)
-                          : bal_test_growth((const double(*)[4])quarters, RUNS, critical_growth, error);
+            test == DRIFT ? bli_test_drift((const double(*)[4])quarters, RUNS, STEPS, error)
+                          : bli_test_growth((const double(*)[4])quarters, RUNS, critical_growth, error);
         count[look.verdict]++;
     }
 }
@@ -57,8 +57,8 @@ static void test_drift_error(void **state) {
     (void)state;
     unsigned count[3];
     count_verdicts(DRIFT, 0, 0.01, SANITIZED ? 400 : 8000, count);
-    assert_in_range(count[BAL_STABLE], SANITIZED ? 0 : 44, SANITIZED ? 16 : 116);
-    assert_in_range(count[BAL_UNSTABLE], SANITIZED ? 0 : 44, SANITIZED ? 16 : 116);
+    assert_in_range(count[BLI_STABLE], SANITIZED ? 0 : 44, SANITIZED ? 16 : 116);
+    assert_in_range(count[BLI_UNSTABLE], SANITIZED ? 0 : 44, SANITIZED ? 16 : 116);
 }
 
 /* Growth is judged from two sides of a gap, and so errs less. At most 1 % on the border: 8000 looks make 80
@@ -67,8 +67,8 @@ static void test_growth_error(void **state) {
     (void)state;
     unsigned count[3];
     count_verdicts(GROWTH, 0, 0.01, SANITIZED ? 400 : 8000, count);
-    assert_in_range(count[BAL_UNSTABLE], 0, 80);
-    assert_int_equal(count[BAL_STABLE], 0);
+    assert_in_range(count[BLI_UNSTABLE], 0, 80);
+    assert_int_equal(count[BLI_STABLE], 0);
 }
 
 /* Away from it the claims are right, and nearly all are made. */
@@ -78,50 +78,50 @@ static void test_power(void **state) {
     /* the standard error of the drift is (5/3/64/32)^(1/2) = 0.029; at 7 of them nothing is missed */
     const int looks = SANITIZED ? 50 : 500;
     count_verdicts(DRIFT, 0.2, 0.01, looks, count);
-    assert_int_equal(count[BAL_UNSTABLE], looks);
+    assert_int_equal(count[BLI_UNSTABLE], looks);
     count_verdicts(DRIFT, -0.2, 0.01, looks, count);
-    assert_int_equal(count[BAL_STABLE], looks);
+    assert_int_equal(count[BLI_STABLE], looks);
     count_verdicts(GROWTH, 1, 0.01, looks, count);
-    assert_int_equal(count[BAL_UNSTABLE], looks);
+    assert_int_equal(count[BLI_UNSTABLE], looks);
     count_verdicts(GROWTH, -2, 0.01, looks, count); /* |x| of a strong pull: settled at once */
-    assert_int_equal(count[BAL_STABLE], looks);
+    assert_int_equal(count[BLI_STABLE], looks);
 }
 
 static void test_growth_by_hand(void **state) {
     (void)state;
     const double none[2][4] = {{0}}, straight[2][4] = {{1, 3, 5, 7}, {1.1, 3.2, 5.2, 7.3}},
                  level[3][4] = {{5, 5.1, 5, 5}, {5, 4.9, 5, 5}, {5.05, 5, 5, 5}};
-    assert_int_equal(bal_test_growth(none, 2, critical_growth, 0.01).verdict, BAL_STABLE);
-    const struct look up = bal_test_growth(straight, 2, critical_growth, 0.1);
-    assert_int_equal(up.verdict, BAL_UNSTABLE);
+    assert_int_equal(bli_test_growth(none, 2, critical_growth, 0.01).verdict, BLI_STABLE);
+    const struct look up = bli_test_growth(straight, 2, critical_growth, 0.1);
+    assert_int_equal(up.verdict, BLI_UNSTABLE);
     assert_true(fabs(up.seen.mean - (12 + 12.5) / (4 + 4.3)) < 1e-12);
-    assert_int_equal(bal_test_growth(level, 3, critical_growth, 0.01).verdict, BAL_STABLE);
+    assert_int_equal(bli_test_growth(level, 3, critical_growth, 0.01).verdict, BLI_STABLE);
     static const double rising[3][4] = {{10, 11, 13, 14.3}, {10, 11, 13, 14.31}, {10, 11, 13, 14.29}};
-    assert_int_equal(bal_test_growth(rising, 3, critical_growth, 0.01).verdict, BAL_UNDECIDED); /* 1.3, and
+    assert_int_equal(bli_test_growth(rising, 3, critical_growth, 0.01).verdict, BLI_UNDECIDED); /* 1.3, and
                                                                                                       not
                                                                                                       settled
                                                                                                     */
     /* The drift of the first is (7 - 3)/2 per unit of time when the run is 4 long. */
-    assert_true(fabs(bal_test_drift(straight, 2, 4, 0.1).seen.mean - (4 + 4.1) / 4) < 1e-12);
+    assert_true(fabs(bli_test_drift(straight, 2, 4, 0.1).seen.mean - (4 + 4.1) / 4) < 1e-12);
 }
 
 /* ---- the search ---- */
 
-static struct bal_frontier_question question(const char *policy, const char *servers) {
-    struct bal_frontier_question q = {.error = 0.01, .seed = 3};
-    assert_int_equal(bal_scheme_parse(policy, &q.policy, NULL), BAL_OK);
-    assert_int_equal(bal_servers_parse(servers, &q.model.servers, NULL), BAL_OK);
-    bal_dist_parse("exp", &q.model.size, NULL);
-    bal_batch_parse("poisson", &q.model.batch, NULL);
+static struct bli_frontier_question question(const char *policy, const char *servers) {
+    struct bli_frontier_question q = {.error = 0.01, .seed = 3};
+    assert_int_equal(bli_scheme_parse(policy, &q.policy, NULL), BAL_OK);
+    assert_int_equal(bli_servers_parse(servers, &q.model.servers, NULL), BAL_OK);
+    bli_dist_parse("exp", &q.model.size, NULL);
+    bli_batch_parse("poisson", &q.model.batch, NULL);
     q.model.load = 0.5;
     return q;
 }
 
-static struct bal_frontier_question chain(uint32_t hosts) {
-    struct bal_frontier_question q = question("stealing", "16");
-    q.model.clock = BAL_CLOCK_SLOTTED;
+static struct bli_frontier_question chain(uint32_t hosts) {
+    struct bli_frontier_question q = question("stealing", "16");
+    q.model.clock = BLI_CLOCK_SLOTTED;
     q.model.placement = (struct bal_placement){.kind = BAL_PLACEMENT_HOSTS, .hosts = hosts};
-    q.axis = BAL_FRONTIER_CONSTANT;
+    q.axis = BLI_FRONTIER_CONSTANT;
     return q;
 }
 
@@ -133,49 +133,49 @@ static void test_begins_long(void **state) {
     const uint32_t initial[4] = {10, 0, 0, 0};
     const double expected[4] = {8.5, 6.5, 4.5, 2.5};
     for (int p = 0; p < 2; p++) {
-        struct bal_frontier_question q = question(policies[p], "4");
-        q.model.clock = BAL_CLOCK_SLOTTED;
+        struct bli_frontier_question q = question(policies[p], "4");
+        q.model.clock = BLI_CLOCK_SLOTTED;
         q.model.load = 1e-6;
         if (p == 1)
             q.model.steal = (struct bal_steal){.kind = BAL_STEAL_CONSTANT};
-        const struct bal_run run = {.seed = 1, .time = 8, .warmup = 0, .initial = initial};
-        struct bal_trial trial = {0};
+        const struct bli_run run = {.seed = 1, .time = 8, .warmup = 0, .initial = initial};
+        struct bli_trial trial = {0};
         struct bal_error err = {0};
-        if (bal_simulate(&q.model, &q.policy, &run, &trial, &err))
+        if (bli_simulate(&q.model, &q.policy, &run, &trial, &err))
             fail_msg("%s", err.text);
         for (int k = 0; k < 4; k++)
             assert_true(fabs(trial.quarter[k] - expected[k]) < 1e-9);
-        assert_true(trial.metric[BAL_RESPONSE_MEAN] == 5.5); /* 2 to 9 slots: they arrived in slot 0 */
+        assert_true(trial.metric[BLI_RESPONSE_MEAN] == 5.5); /* 2 to 9 slots: they arrived in slot 0 */
     }
 }
 
-static struct bal_frontier find(const struct bal_frontier_question *q, unsigned threads) {
-    const struct bal_lab_options options = {.threads = threads};
-    struct bal_frontier f;
+static struct bli_frontier find(const struct bli_frontier_question *q, unsigned threads) {
+    const struct bli_lab_options options = {.threads = threads};
+    struct bli_frontier f;
     struct bal_error err = {0};
-    if (bal_frontier_find(q, &options, &f, &err))
+    if (bli_frontier_find(q, &options, &f, &err))
         fail_msg("%s", err.text);
     return f;
 }
 
-static void assert_in_order(const struct bal_frontier *f, bool stable_below) {
+static void assert_in_order(const struct bli_frontier *f, bool stable_below) {
     for (unsigned i = 0; i + 1 < f->points; i++)
         assert_true(f->point[i].at < f->point[i + 1].at);
     for (unsigned i = 0; i < f->points; i++) {
-        const struct bal_frontier_point *point = &f->point[i];
-        assert_in_range(point->looks, 1, BAL_FRONTIER_LOOKS);
-        if (point->verdict == BAL_STABLE)
+        const struct bli_frontier_point *point = &f->point[i];
+        assert_in_range(point->looks, 1, BLI_FRONTIER_LOOKS);
+        if (point->verdict == BLI_STABLE)
             assert_true(stable_below ? point->at <= f->stable : point->at >= f->stable);
-        if (point->verdict == BAL_UNSTABLE)
+        if (point->verdict == BLI_UNSTABLE)
             assert_true(stable_below ? point->at >= f->unstable : point->at <= f->unstable);
     }
 }
 
 static void test_finds_constant(void **state) {
     (void)state;
-    const struct bal_frontier_question q = chain(1);
-    const struct bal_frontier f = find(&q, 2), again = find(&q, 1);
-    assert_int_equal(f.test, BAL_FRONTIER_SATURATED);
+    const struct bli_frontier_question q = chain(1);
+    const struct bli_frontier f = find(&q, 2), again = find(&q, 1);
+    assert_int_equal(f.test, BLI_FRONTIER_SATURATED);
     assert_in_order(&f, false);
     assert_true(f.stable - f.unstable >= 1 && f.stable - f.unstable <= 2);
     assert_true(f.estimate > f.unstable && f.estimate < f.stable);
@@ -186,11 +186,11 @@ static void test_finds_constant(void **state) {
 /* Two servers of speeds 1 and 3, each with half of the jobs: the slow one bears a load of 0.5. */
 static void test_finds_load(void **state) {
     (void)state;
-    struct bal_frontier_question q = question("random", "1x1,1x3");
+    struct bli_frontier_question q = question("random", "1x1,1x3");
     q.width = 0.1;
     q.longest = 64000;
-    const struct bal_frontier f = find(&q, 2);
-    assert_int_equal(f.test, BAL_FRONTIER_STARTS);
+    const struct bli_frontier f = find(&q, 2);
+    assert_int_equal(f.test, BLI_FRONTIER_STARTS);
     assert_in_order(&f, true);
     assert_true(f.stable < 0.5 && f.unstable > 0.5 && f.unstable - f.stable <= 0.2);
     assert_true(isnan(f.estimate) || (f.estimate > f.stable && f.estimate < f.unstable));
@@ -205,62 +205,62 @@ static void test_finds_load(void **state) {
  * refused. */
 static void test_refuses_short_runs(void **state) {
     (void)state;
-    const struct bal_lab_options options = {.threads = 1};
-    struct bal_frontier f;
+    const struct bli_lab_options options = {.threads = 1};
+    struct bli_frontier f;
     struct bal_error err = {0};
-    struct bal_frontier_question q = chain(1);
+    struct bli_frontier_question q = chain(1);
     q.longest = 1000;
-    assert_int_equal(bal_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
+    assert_int_equal(bli_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
     assert_non_null(strstr(err.text, "runs of at most 1000; here they must be 2000 long"));
     assert_int_equal(f.points, 0);
     q = chain(1);
-    q.axis = BAL_FRONTIER_LOAD;
+    q.axis = BLI_FRONTIER_LOAD;
     q.model.steal = (struct bal_steal){.kind = BAL_STEAL_CONSTANT, .amount = 1e5};
     q.longest = 1e6;
-    assert_int_equal(bal_frontier_find(&q, &options, &f, &err), BAL_E_RANGE); /* 40 of the constant */
+    assert_int_equal(bli_frontier_find(&q, &options, &f, &err), BAL_E_RANGE); /* 40 of the constant */
     q.model.steal = (struct bal_steal){.kind = BAL_STEAL_HALF};
     q.longest = 1e12;
-    assert_int_equal(bal_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
+    assert_int_equal(bli_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
     assert_non_null(strstr(err.text, "tasks at a host"));
 }
 
 static void test_stable_everywhere(void **state) {
     (void)state;
-    struct bal_frontier_question q = question("jsq", "10");
+    struct bli_frontier_question q = question("jsq", "10");
     q.high = 0.9;
-    const struct bal_frontier f = find(&q, 2);
+    const struct bli_frontier f = find(&q, 2);
     assert_true(f.stable == 0.9 && isnan(f.unstable) && f.undecided == 0);
 }
 
 static void test_stops(void **state) {
     (void)state;
     const volatile int stop = 1;
-    const struct bal_lab_options options = {.threads = 1, .stop = &stop};
-    const struct bal_frontier_question q = chain(1);
-    struct bal_frontier f;
-    assert_int_equal(bal_frontier_find(&q, &options, &f, NULL), BAL_E_STOPPED);
+    const struct bli_lab_options options = {.threads = 1, .stop = &stop};
+    const struct bli_frontier_question q = chain(1);
+    struct bli_frontier f;
+    assert_int_equal(bli_frontier_find(&q, &options, &f, NULL), BAL_E_STOPPED);
     assert_int_equal(f.points, 0);
     assert_true(isnan(f.stable) && isnan(f.unstable));
 }
 
 static void test_refuses(void **state) {
     (void)state;
-    const struct bal_lab_options options = {.threads = 1};
-    struct bal_frontier f;
+    const struct bli_lab_options options = {.threads = 1};
+    struct bli_frontier f;
     struct bal_error err;
-    struct bal_frontier_question q = chain(1);
+    struct bli_frontier_question q = chain(1);
     q.error = 0;
-    assert_int_equal(bal_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
+    assert_int_equal(bli_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
     q = chain(1);
     q.low = 5;
     q.high = 4;
-    assert_int_equal(bal_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
+    assert_int_equal(bli_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
     q = chain(1);
     q.high = 2.5;
-    assert_int_equal(bal_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
+    assert_int_equal(bli_frontier_find(&q, &options, &f, &err), BAL_E_RANGE);
     q = question("jiq", "10");
-    q.axis = BAL_FRONTIER_CONSTANT;
-    assert_int_equal(bal_frontier_find(&q, &options, &f, &err), BAL_E_MODEL);
+    q.axis = BLI_FRONTIER_CONSTANT;
+    assert_int_equal(bli_frontier_find(&q, &options, &f, &err), BAL_E_MODEL);
 }
 
 int main(void) {

@@ -13,12 +13,12 @@
 
 static void all_that_is_written_is_there(void **state) {
     (void)state;
-    struct bal_strbuf gather;
-    assert_true(bal_strbuf_open(&gather));
+    struct bli_strbuf gather;
+    assert_true(bli_strbuf_open(&gather));
     for (int i = 0; i < 100000; i++)
         fprintf(gather.stream, "%05d ", i);
     fputc('\0', gather.stream);
-    assert_true(bal_strbuf_close(&gather));
+    assert_true(bli_strbuf_close(&gather));
     assert_null(gather.stream);
     assert_int_equal(gather.size, 600001);
     assert_int_equal(strlen(gather.text), 600000);
@@ -27,37 +27,37 @@ static void all_that_is_written_is_there(void **state) {
         snprintf(number, sizeof number, "%05d ", i);
         assert_memory_equal(gather.text + 6 * i, number, 6);
     }
-    bal_strbuf_discard(&gather);
-    bal_strbuf_discard(&gather);
+    bli_strbuf_discard(&gather);
+    bli_strbuf_discard(&gather);
 }
 
 static void nothing_is_a_text_too(void **state) {
     (void)state;
-    struct bal_strbuf gather;
-    assert_true(bal_strbuf_open(&gather));
-    assert_true(bal_strbuf_close(&gather));
+    struct bli_strbuf gather;
+    assert_true(bli_strbuf_open(&gather));
+    assert_true(bli_strbuf_close(&gather));
     assert_string_equal(gather.text, "");
-    bal_strbuf_discard(&gather);
+    bli_strbuf_discard(&gather);
 }
 
 static void what_was_lost_is_not_forgotten(void **state) {
     (void)state;
-    struct bal_strbuf gather;
-    assert_true(bal_strbuf_open(&gather));
+    struct bli_strbuf gather;
+    assert_true(bli_strbuf_open(&gather));
     fputs("one ", gather.stream);
     assert_false(ferror(gather.stream));
-    bal_stream_mark_incomplete(gather.stream);
+    bli_stream_mark_incomplete(gather.stream);
     assert_true(ferror(gather.stream));
     fputs("three", gather.stream);
-    assert_false(bal_strbuf_close(&gather));
+    assert_false(bli_strbuf_close(&gather));
     assert_null(gather.text);
 }
 
 static void a_stream_that_was_never_opened_closes_as_lost(void **state) {
     (void)state;
-    struct bal_strbuf gather = {0};
-    assert_false(bal_strbuf_close(&gather));
-    bal_strbuf_discard(&gather);
+    struct bli_strbuf gather = {0};
+    assert_false(bli_strbuf_close(&gather));
+    bli_strbuf_discard(&gather);
 }
 
 /* Standard output and files know it as well. */
@@ -65,7 +65,7 @@ static void any_stream_can_lose(void **state) {
     (void)state;
     FILE *file = fopen("/dev/null", "w");
     fputs("text", file);
-    bal_stream_mark_incomplete(file);
+    bli_stream_mark_incomplete(file);
     assert_true(ferror(file));
     fclose(file);
 }

@@ -13,11 +13,11 @@
 #include "base/heap.h"
 
 /* time[id] is NaN when the id has none. */
-static void assert_heap(const struct bal_heap *heap, const double *time, uint32_t ids) {
+static void assert_heap(const struct bli_heap *heap, const double *time, uint32_t ids) {
     uint32_t count = 0;
     for (uint32_t id = 0; id < ids; id++) {
         if (isnan(time[id])) {
-            assert_int_equal(heap->place[id], BAL_HEAP_ABSENT);
+            assert_int_equal(heap->place[id], BLI_HEAP_ABSENT);
             continue;
         }
         count++;
@@ -42,8 +42,8 @@ static void follows_a_scan(void **state) {
     const uint32_t sizes[] = {1, 2, 4, 5, 6, 21, 22, 300};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         const uint32_t ids = sizes[s];
-        struct bal_heap heap;
-        assert_int_equal(bal_heap_init(&heap, ids), BAL_OK);
+        struct bli_heap heap;
+        assert_int_equal(bli_heap_init(&heap, ids), BAL_OK);
         double *time = malloc(ids * sizeof *time);
         assert_non_null(time);
         for (uint32_t id = 0; id < ids; id++)
@@ -57,15 +57,15 @@ static void follows_a_scan(void **state) {
             const double draw =
                 bal_rng_below(&rng, 4) ? bal_rng_uniform(&rng) * 100 : bal_rng_below(&rng, 100);
             if (isnan(time[id])) {
-                bal_heap_insert(&heap, id, time[id] = draw);
+                bli_heap_insert(&heap, id, time[id] = draw);
             } else if (bal_rng_below(&rng, 3) == 0) {
-                bal_heap_remove(&heap, id);
+                bli_heap_remove(&heap, id);
                 time[id] = NAN;
             } else if (bal_rng_below(&rng, 2)) {
                 const uint32_t first = heap.slot[0].id;
-                bal_heap_change(&heap, first, time[first] += draw);
+                bli_heap_change(&heap, first, time[first] += draw);
             } else {
-                bal_heap_change(&heap, id, time[id] = draw);
+                bli_heap_change(&heap, id, time[id] = draw);
             }
             if (heap.count > 0)
                 assert_true(heap.slot[0].time == earliest(time, ids));
@@ -75,8 +75,8 @@ static void follows_a_scan(void **state) {
         }
         assert_heap(&heap, time, ids);
         assert_true(most >= ids - ids / 4);
-        bal_heap_fini(&heap);
-        bal_heap_fini(&heap); /* harmless */
+        bli_heap_fini(&heap);
+        bli_heap_fini(&heap); /* harmless */
         free(time);
     }
 }
@@ -85,24 +85,24 @@ static void follows_a_scan(void **state) {
 static void sorts(void **state) {
     (void)state;
     enum { N = 1000 };
-    struct bal_heap heap;
-    assert_int_equal(bal_heap_init(&heap, N), BAL_OK);
+    struct bli_heap heap;
+    assert_int_equal(bli_heap_init(&heap, N), BAL_OK);
     struct bal_rng rng;
     bal_rng_init(&rng, 52, 0, BAL_STREAM_TEST);
     for (uint32_t id = 0; id < N; id++)
-        bal_heap_insert(&heap, id, bal_rng_below(&rng, N / 2));
+        bli_heap_insert(&heap, id, bal_rng_below(&rng, N / 2));
     double last = -1;
     bool seen[N] = {false};
     while (heap.count > 0) {
-        const struct bal_pending first = heap.slot[0];
+        const struct bli_pending first = heap.slot[0];
         assert_true(first.time >= last && !seen[first.id]);
         last = first.time;
         seen[first.id] = true;
-        bal_heap_remove(&heap, first.id);
+        bli_heap_remove(&heap, first.id);
     }
     for (uint32_t id = 0; id < N; id++)
         assert_true(seen[id]);
-    bal_heap_fini(&heap);
+    bli_heap_fini(&heap);
 }
 
 int main(void) {

@@ -37,7 +37,7 @@ static socklen_t address_of(const struct post *p, unsigned host, struct sockaddr
     struct sockaddr_in *four = (struct sockaddr_in *)address;
     struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
     memset(address, 0, sizeof *address);
-    bal_hosts_address(p->hosts, host, text);
+    bli_hosts_address(p->hosts, host, text);
     if (!p->ipv6) {
         four->sin_family = AF_INET;
         four->sin_port = htons(PORT);
@@ -56,16 +56,16 @@ static void set_up(struct post *p, bool ipv6) {
     struct bal_error err = {0};
     const struct timeval limit = {.tv_sec = 20};
     *p = (struct post){.ipv6 = ipv6};
-    if (bal_hosts_start(&p->hosts, HOSTS, ipv6, &err)) {
+    if (bli_hosts_start(&p->hosts, HOSTS, ipv6, &err)) {
         print_message("%s\n", err.text);
         skip();
     }
     for (unsigned i = 0; i <= HOSTS; i++) {
         struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_port = htons(PORT)};
         const struct sockaddr_in any4 = {.sin_family = AF_INET, .sin_port = htons(PORT)};
-        bal_hosts_enter(p->hosts, i);
+        bli_hosts_enter(p->hosts, i);
         p->fd[i] = socket(ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        bal_hosts_leave(p->hosts);
+        bli_hosts_leave(p->hosts);
         assert_true(p->fd[i] >= 0);
         setsockopt(p->fd[i], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         assert_int_equal(ipv6 ? bind(p->fd[i], (struct sockaddr *)&any, sizeof any)
@@ -77,7 +77,7 @@ static void set_up(struct post *p, bool ipv6) {
 static void tear_down(struct post *p) {
     for (unsigned i = 0; i <= HOSTS; i++)
         close(p->fd[i]);
-    bal_hosts_stop(p->hosts);
+    bli_hosts_stop(p->hosts);
 }
 
 static void post(const struct post *p, unsigned from, unsigned to, const char *text) {
@@ -100,7 +100,7 @@ static void expect(const struct post *p, unsigned at, const char *text) {
 static void await_dropped(const struct post *p, uint64_t wanted) {
     uint64_t carried, dropped = 0;
     for (int i = 0; i < 20000 && dropped < wanted; i++) {
-        bal_hosts_counts(p->hosts, &carried, &dropped);
+        bli_hosts_counts(p->hosts, &carried, &dropped);
         usleep(1000);
     }
     assert_int_equal(dropped, wanted);
@@ -115,7 +115,7 @@ static void all_reach_all(bool ipv6) {
             expect(&p, to, "hello");
         }
     uint64_t carried, dropped;
-    bal_hosts_counts(p.hosts, &carried, &dropped);
+    bli_hosts_counts(p.hosts, &carried, &dropped);
     assert_true(carried >= (HOSTS + 1) * HOSTS);
     assert_int_equal(dropped, 0);
     tear_down(&p);
@@ -136,7 +136,7 @@ static void a_cut_is_of_two_hosts(void **state) {
     (void)state;
     struct post p;
     set_up(&p, false);
-    bal_hosts_cut(p.hosts, A, B, 1);
+    bli_hosts_cut(p.hosts, A, B, 1);
     post(&p, A, B, "lost");
     post(&p, C, B, "passes");
     expect(&p, B, "passes");
@@ -144,7 +144,7 @@ static void a_cut_is_of_two_hosts(void **state) {
     await_dropped(&p, 2);
     post(&p, HOSTS, A, "passes");
     expect(&p, A, "passes");
-    bal_hosts_cut(p.hosts, A, B, -1);
+    bli_hosts_cut(p.hosts, A, B, -1);
     post(&p, A, B, "again");
     expect(&p, B, "again");
     tear_down(&p);
@@ -155,14 +155,14 @@ static void faults_overlap(void **state) {
     (void)state;
     struct post p;
     set_up(&p, false);
-    bal_hosts_isolate(p.hosts, A, 1);
-    bal_hosts_cut(p.hosts, A, B, 1);
-    bal_hosts_isolate(p.hosts, A, -1);
+    bli_hosts_isolate(p.hosts, A, 1);
+    bli_hosts_cut(p.hosts, A, B, 1);
+    bli_hosts_isolate(p.hosts, A, -1);
     post(&p, A, B, "lost");
     post(&p, A, C, "passes");
     expect(&p, C, "passes");
     await_dropped(&p, 1);
-    bal_hosts_cut(p.hosts, A, B, -1);
+    bli_hosts_cut(p.hosts, A, B, -1);
     post(&p, A, B, "again");
     expect(&p, B, "again");
     tear_down(&p);
@@ -172,18 +172,18 @@ static void loss_is_one_way(void **state) {
     (void)state;
     struct post p;
     set_up(&p, false);
-    bal_hosts_lose(p.hosts, A, true, 1, 1);
+    bli_hosts_lose(p.hosts, A, true, 1, 1);
     post(&p, B, A, "lost");
     await_dropped(&p, 1);
     post(&p, A, B, "passes");
     expect(&p, B, "passes");
-    bal_hosts_lose(p.hosts, A, true, 1, -1);
-    bal_hosts_lose(p.hosts, A, false, 1, 1);
+    bli_hosts_lose(p.hosts, A, true, 1, -1);
+    bli_hosts_lose(p.hosts, A, false, 1, 1);
     post(&p, A, B, "lost");
     await_dropped(&p, 2);
     post(&p, B, A, "passes");
     expect(&p, A, "passes");
-    bal_hosts_lose(p.hosts, A, false, 1, -1);
+    bli_hosts_lose(p.hosts, A, false, 1, -1);
     post(&p, A, B, "again");
     expect(&p, B, "again");
     tear_down(&p);
@@ -197,13 +197,13 @@ static void a_share_is_lost(void **state) {
     struct post p;
     uint64_t carried, dropped;
     set_up(&p, false);
-    bal_hosts_lose(p.hosts, A, false, 0.3, 1);
+    bli_hosts_lose(p.hosts, A, false, 0.3, 1);
     for (int i = 0; i < COUNT; i++) {
         post(&p, A, B, "perhaps");
         post(&p, B, C, "passes"); /* at the pace of the switch */
         expect(&p, C, "passes");
     }
-    bal_hosts_counts(p.hosts, &carried, &dropped);
+    bli_hosts_counts(p.hosts, &carried, &dropped);
     assert_in_range(dropped, 300 - 87, 300 + 87);
     tear_down(&p);
 }
@@ -213,12 +213,12 @@ static void a_delay_is_of_one_host(void **state) {
     (void)state;
     struct post p;
     set_up(&p, false);
-    bal_hosts_delay(p.hosts, A, 0.3, 1);
+    bli_hosts_delay(p.hosts, A, 0.3, 1);
     post(&p, A, B, "slow");
     post(&p, C, B, "fast");
     expect(&p, B, "fast");
     expect(&p, B, "slow");
-    bal_hosts_delay(p.hosts, A, 0.3, -1);
+    bli_hosts_delay(p.hosts, A, 0.3, -1);
     tear_down(&p);
 }
 
@@ -230,7 +230,7 @@ static void packets_are_smaller(void **state) {
     set_up(&p, false);
     memset(large, 'x', sizeof large - 1);
     large[sizeof large - 1] = 0;
-    bal_hosts_set_mtu(p.hosts, A, 576);
+    bli_hosts_set_mtu(p.hosts, A, 576);
     setsockopt(p.fd[A], IPPROTO_IP, IP_MTU_DISCOVER, &whole, sizeof whole);
     struct sockaddr_storage address;
     const socklen_t length = address_of(&p, B, &address);
@@ -239,11 +239,11 @@ static void packets_are_smaller(void **state) {
     setsockopt(p.fd[A], IPPROTO_IP, IP_MTU_DISCOVER, &split, sizeof split);
     post(&p, A, B, large); /* in fragments, of which each is a datagram to the switch */
     expect(&p, B, large);
-    bal_hosts_lose(p.hosts, B, true, 1, 1);
+    bli_hosts_lose(p.hosts, B, true, 1, 1);
     post(&p, A, B, large);
     await_dropped(&p, 3);
-    bal_hosts_lose(p.hosts, B, true, 1, -1);
-    bal_hosts_set_mtu(p.hosts, A, 0);
+    bli_hosts_lose(p.hosts, B, true, 1, -1);
+    bli_hosts_set_mtu(p.hosts, A, 0);
     setsockopt(p.fd[A], IPPROTO_IP, IP_MTU_DISCOVER, &whole, sizeof whole);
     post(&p, A, B, large);
     expect(&p, B, large);
@@ -254,12 +254,12 @@ static void an_address_moves(bool ipv6) {
     struct post p;
     struct bal_error err = {0};
     set_up(&p, ipv6);
-    assert_int_equal(bal_hosts_move(p.hosts, A, B, &err), BAL_OK);
+    assert_int_equal(bli_hosts_move(p.hosts, A, B, &err), BAL_OK);
     post(&p, C, A, "to B");
     expect(&p, B, "to B");
     post(&p, C, B, "to B itself");
     expect(&p, B, "to B itself");
-    assert_int_equal(bal_hosts_move(p.hosts, A, A, &err), BAL_OK);
+    assert_int_equal(bli_hosts_move(p.hosts, A, A, &err), BAL_OK);
     post(&p, C, A, "to A");
     expect(&p, A, "to A");
     post(&p, A, C, "from A");
@@ -285,7 +285,7 @@ static pid_t start_on(const struct post *p, unsigned host) {
     const pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        bal_hosts_enter(p->hosts, host);
+        bli_hosts_enter(p->hosts, host);
         if (write(ready[1], &byte, 1) == 1)
             for (;;)
                 pause();
@@ -304,11 +304,11 @@ static void a_host_stands_still_and_goes_on(void **state) {
     int status;
     set_up(&p, false);
     const pid_t there = start_on(&p, 1), elsewhere = start_on(&p, 0);
-    bal_hosts_signal(p.hosts, 1, SIGSTOP);
+    bli_hosts_signal(p.hosts, 1, SIGSTOP);
     assert_int_equal(waitpid(there, &status, WUNTRACED), there);
     assert_true(WIFSTOPPED(status));
     assert_int_equal(waitpid(elsewhere, &status, WUNTRACED | WNOHANG), 0);
-    bal_hosts_signal(p.hosts, 1, SIGCONT);
+    bli_hosts_signal(p.hosts, 1, SIGCONT);
     assert_int_equal(waitpid(there, &status, WCONTINUED), there);
     assert_true(WIFCONTINUED(status));
     kill(there, SIGKILL);

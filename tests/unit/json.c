@@ -19,7 +19,7 @@ static void assert_written(void (*write)(struct json *), const char *wanted) {
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     struct json json;
-    bal_json_init(&json, out);
+    bli_json_init(&json, out);
     write(&json);
     assert_int_equal(fclose(out), 0);
     assert_string_equal(text, wanted);
@@ -27,22 +27,22 @@ static void assert_written(void (*write)(struct json *), const char *wanted) {
 }
 
 static void write_nested(struct json *json) {
-    bal_json_open(json, NULL, '{');
-    bal_json_text(json, "version", "0.1.0");
-    bal_json_open(json, "spec", '{');
-    bal_json_number(json, "load", 0.9);
-    bal_json_count(json, "seed", 18446744073709551615u);
-    bal_json_close(json, '}');
-    bal_json_open(json, "results", '[');
-    bal_json_open(json, NULL, '{');
-    bal_json_bool(json, "precise", true);
-    bal_json_null(json, "theory");
-    bal_json_close(json, '}');
-    bal_json_open(json, NULL, '{');
-    bal_json_bool(json, "precise", false);
-    bal_json_close(json, '}');
-    bal_json_close(json, ']');
-    bal_json_close(json, '}');
+    bli_json_open(json, NULL, '{');
+    bli_json_text(json, "version", "0.1.0");
+    bli_json_open(json, "spec", '{');
+    bli_json_number(json, "load", 0.9);
+    bli_json_count(json, "seed", 18446744073709551615u);
+    bli_json_close(json, '}');
+    bli_json_open(json, "results", '[');
+    bli_json_open(json, NULL, '{');
+    bli_json_bool(json, "precise", true);
+    bli_json_null(json, "theory");
+    bli_json_close(json, '}');
+    bli_json_open(json, NULL, '{');
+    bli_json_bool(json, "precise", false);
+    bli_json_close(json, '}');
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
 }
 
 static void nests(void **state) {
@@ -67,18 +67,18 @@ static void nests(void **state) {
 
 /* What is opened inside a line stays on that line. */
 static void write_lines(struct json *json) {
-    bal_json_open(json, NULL, '[');
-    bal_json_open_line(json, NULL, '{');
-    bal_json_number(json, "mean", 2.385);
-    bal_json_open(json, "tail", '[');
-    bal_json_number(json, NULL, 1);
-    bal_json_number(json, NULL, 0.5);
-    bal_json_close(json, ']');
-    bal_json_open_line(json, "none", '[');
-    bal_json_close(json, ']');
-    bal_json_close(json, '}');
-    bal_json_number(json, NULL, -3);
-    bal_json_close(json, ']');
+    bli_json_open(json, NULL, '[');
+    bli_json_open_line(json, NULL, '{');
+    bli_json_number(json, "mean", 2.385);
+    bli_json_open(json, "tail", '[');
+    bli_json_number(json, NULL, 1);
+    bli_json_number(json, NULL, 0.5);
+    bli_json_close(json, ']');
+    bli_json_open_line(json, "none", '[');
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
+    bli_json_number(json, NULL, -3);
+    bli_json_close(json, ']');
 }
 
 static void keeps_lines_together(void **state) {
@@ -90,12 +90,12 @@ static void keeps_lines_together(void **state) {
 }
 
 static void write_empty(struct json *json) {
-    bal_json_open(json, NULL, '{');
-    bal_json_open(json, "a", '[');
-    bal_json_close(json, ']');
-    bal_json_open(json, "b", '{');
-    bal_json_close(json, '}');
-    bal_json_close(json, '}');
+    bli_json_open(json, NULL, '{');
+    bli_json_open(json, "a", '[');
+    bli_json_close(json, ']');
+    bli_json_open(json, "b", '{');
+    bli_json_close(json, '}');
+    bli_json_close(json, '}');
 }
 
 static void empty_ones_are_short(void **state) {
@@ -105,12 +105,12 @@ static void empty_ones_are_short(void **state) {
 
 /* JSON has no NaN and no infinity. */
 static void write_numbers(struct json *json) {
-    bal_json_open_line(json, NULL, '[');
+    bli_json_open_line(json, NULL, '[');
     const double numbers[] = {0,         -0.0, 1e300, 1e-300,   0.1,      1.0 / 3,
                               123456789, 1e15, NAN,   INFINITY, -INFINITY};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        bal_json_number(json, NULL, numbers[i]);
-    bal_json_close(json, ']');
+        bli_json_number(json, NULL, numbers[i]);
+    bli_json_close(json, ']');
 }
 
 static void numbers_read_back_the_same(void **state) {
@@ -120,13 +120,13 @@ static void numbers_read_back_the_same(void **state) {
 }
 
 static void write_texts(struct json *json) {
-    bal_json_open_line(json, NULL, '{');
-    bal_json_text(json, "a\"b", "quote \" backslash \\ slash /");
-    bal_json_text(json, "controls", "\b\f\n\r\t\x01\x1f");
-    bal_json_text(json, "utf-8", "\xc2\xb1 \xe2\x86\x92 \x7f");
-    bal_json_text(json, "", "");
-    bal_json_text(json, "no\xff", "\xc3( \xe2\x80\xae");
-    bal_json_close(json, '}');
+    bli_json_open_line(json, NULL, '{');
+    bli_json_text(json, "a\"b", "quote \" backslash \\ slash /");
+    bli_json_text(json, "controls", "\b\f\n\r\t\x01\x1f");
+    bli_json_text(json, "utf-8", "\xc2\xb1 \xe2\x86\x92 \x7f");
+    bli_json_text(json, "", "");
+    bli_json_text(json, "no\xff", "\xc3( \xe2\x80\xae");
+    bli_json_close(json, '}');
 }
 
 static void texts_are_escaped(void **state) {
@@ -139,9 +139,9 @@ static void texts_are_escaped(void **state) {
 
 static void write_deep(struct json *json) {
     for (int depth = 1; depth < JSON_DEPTH; depth++)
-        bal_json_open_line(json, NULL, '[');
+        bli_json_open_line(json, NULL, '[');
     for (int depth = 1; depth < JSON_DEPTH; depth++)
-        bal_json_close(json, ']');
+        bli_json_close(json, ']');
 }
 
 static void goes_deep(void **state) {

@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct bal_dist law_of(const char *text) {
-    struct bal_dist dist;
+static struct bli_dist law_of(const char *text) {
+    struct bli_dist dist;
     struct bal_error err;
-    if (bal_dist_parse(text, &dist, &err)) {
+    if (bli_dist_parse(text, &dist, &err)) {
         print_error("%s\n", err.text);
         fail();
     }
@@ -112,11 +112,11 @@ enum { KNOWN = sizeof known / sizeof *known };
 static void moments(void **state) {
     (void)state;
     for (size_t i = 0; i < KNOWN; i++) {
-        const struct bal_dist dist = law_of(known[i].text);
+        const struct bli_dist dist = law_of(known[i].text);
         assert_close(known[i].text, dist.mean, known[i].moment[0], 1e-13 * known[i].moment[0]);
         for (int k = 1; k <= 3; k++) {
             const double want = known[i].moment[k - 1];
-            assert_close(known[i].text, bal_dist_moment(&dist, k), want, 3e-13 * want);
+            assert_close(known[i].text, bli_dist_moment(&dist, k), want, 3e-13 * want);
         }
     }
 }
@@ -134,10 +134,10 @@ static void unit_means(void **state) {
 static void distribution_functions(void **state) {
     (void)state;
     for (size_t i = 0; i < KNOWN; i++) {
-        const struct bal_dist dist = law_of(known[i].text);
+        const struct bli_dist dist = law_of(known[i].text);
         for (size_t j = 0; j < 3; j++) {
             const struct point *point = &known[i].points[j];
-            assert_close(known[i].text, bal_dist_cdf(&dist, point->x), point->cdf, 1e-12);
+            assert_close(known[i].text, bli_dist_cdf(&dist, point->x), point->cdf, 1e-12);
         }
     }
 }
@@ -145,13 +145,13 @@ static void distribution_functions(void **state) {
 static void distribution_functions_are_monotone(void **state) {
     (void)state;
     for (size_t i = 0; i < KNOWN; i++) {
-        const struct bal_dist dist = law_of(known[i].text);
-        assert_true(bal_dist_cdf(&dist, -1) == 0);
-        assert_true(bal_dist_cdf(&dist, 0) == 0);
-        assert_true(bal_dist_cdf(&dist, HUGE_VAL) == 1);
+        const struct bli_dist dist = law_of(known[i].text);
+        assert_true(bli_dist_cdf(&dist, -1) == 0);
+        assert_true(bli_dist_cdf(&dist, 0) == 0);
+        assert_true(bli_dist_cdf(&dist, HUGE_VAL) == 1);
         double before = 0;
         for (double x = 1e-300; x<1e300; x *= x> 1e-12 && x < 1e12 ? 1.37 : 1e10) {
-            const double next = bal_dist_cdf(&dist, x);
+            const double next = bli_dist_cdf(&dist, x);
             if (!(next >= before - 1e-13 && next <= 1)) {
                 print_error("%s: at %g it falls from %.17g to %.17g\n", known[i].text, x, before, next);
                 fail();
@@ -165,10 +165,10 @@ static void distribution_functions_are_monotone(void **state) {
 /* Small probabilities keep their digits: S <= x means two (three) jumps within x. */
 static void phase_law_near_zero(void **state) {
     (void)state;
-    const struct bal_dist two = law_of("phase(1 0;2 2;0 1/0 0)");
-    assert_close("two phases", bal_dist_cdf(&two, 1e-8), 2e-16, 1e-23);
-    const struct bal_dist three = law_of("phase(1 0 0;3 3 3;0 1 0/0 0 1/0 0 0)");
-    assert_close("three phases", bal_dist_cdf(&three, 1e-8), 4.5e-24, 1e-30);
+    const struct bli_dist two = law_of("phase(1 0;2 2;0 1/0 0)");
+    assert_close("two phases", bli_dist_cdf(&two, 1e-8), 2e-16, 1e-23);
+    const struct bli_dist three = law_of("phase(1 0 0;3 3 3;0 1 0/0 0 1/0 0 0)");
+    assert_close("three phases", bli_dist_cdf(&three, 1e-8), 4.5e-24, 1e-30);
 }
 
 /* One law in several forms. */
@@ -185,14 +185,14 @@ static void forms_agree(void **state) {
         {"hyper(1)", "exp"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        const struct bal_dist one = law_of(pairs[i][0]);
-        const struct bal_dist other = law_of(pairs[i][1]);
+        const struct bli_dist one = law_of(pairs[i][0]);
+        const struct bli_dist other = law_of(pairs[i][1]);
         for (int k = 1; k <= 3; k++) {
-            const double want = bal_dist_moment(&one, k);
-            assert_close(pairs[i][1], bal_dist_moment(&other, k), want, 1e-13 * want);
+            const double want = bli_dist_moment(&one, k);
+            assert_close(pairs[i][1], bli_dist_moment(&other, k), want, 1e-13 * want);
         }
         for (double x = 1e-6; x < 1e3; x *= 1.7)
-            assert_close(pairs[i][1], bal_dist_cdf(&other, x), bal_dist_cdf(&one, x), 1e-12);
+            assert_close(pairs[i][1], bli_dist_cdf(&other, x), bli_dist_cdf(&one, x), 1e-12);
     }
 }
 
@@ -216,34 +216,34 @@ static void exponential_in_disguise(void **state) {
         "uniform(0,1)",
     };
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        const struct bal_dist dist = law_of(yes[i]);
-        assert_true(bal_dist_is_exponential(&dist));
+        const struct bli_dist dist = law_of(yes[i]);
+        assert_true(bli_dist_is_exponential(&dist));
     }
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
-        const struct bal_dist dist = law_of(no[i]);
-        assert_false(bal_dist_is_exponential(&dist));
+        const struct bli_dist dist = law_of(no[i]);
+        assert_false(bli_dist_is_exponential(&dist));
     }
 }
 
 /* Draws */
 
 static double draw(const void *dist, struct bal_rng *rng) {
-    return bal_dist_sample(dist, rng);
+    return bli_dist_sample(dist, rng);
 }
 
 static double cdf(const void *dist, double x) {
-    return bal_dist_cdf(dist, x);
+    return bli_dist_cdf(dist, x);
 }
 
 /* Two assertions for each law, so the false-alarm probability of all is below 1e-4. */
 static void draws_follow_the_law(void **state) {
     (void)state;
     for (size_t i = 0; i < KNOWN; i++) {
-        struct bal_dist dist = law_of(known[i].text);
-        if (dist.kind == BAL_DIST_DET)
+        struct bli_dist dist = law_of(known[i].text);
+        if (dist.kind == BLI_DIST_DET)
             continue;
         assert_law(known[i].text, draw, cdf, &dist, i, 300000);
-        bal_dist_scale(&dist, 0.2385);
+        bli_dist_scale(&dist, 0.2385);
         assert_law(known[i].text, draw, cdf, &dist, 100 + i, 50000);
     }
 }
@@ -255,16 +255,16 @@ static void draws_have_the_moments(void **state) {
     enum { DRAWS = 300000 };
     size_t tried = 0;
     for (size_t i = 0; i < KNOWN; i++) {
-        const struct bal_dist dist = law_of(known[i].text);
-        const double m1 = bal_dist_moment(&dist, 1), m2 = bal_dist_moment(&dist, 2),
-                     m3 = bal_dist_moment(&dist, 3);
+        const struct bli_dist dist = law_of(known[i].text);
+        const double m1 = bli_dist_moment(&dist, 1), m2 = bli_dist_moment(&dist, 2),
+                     m3 = bli_dist_moment(&dist, 3);
         if (!(m3 < 100 * m1 * m1 * m1))
             continue;
         struct bal_rng rng;
         bal_rng_init(&rng, i, 3, BAL_STREAM_TEST);
         double sum = 0, square = 0, spread = 0; /* spread: of the squares around m2 */
         for (int j = 0; j < DRAWS; j++) {
-            const double x = bal_dist_sample(&dist, &rng);
+            const double x = bli_dist_sample(&dist, &rng);
             sum += x;
             square += x * x;
             spread += (x * x - m2) * (x * x - m2);
@@ -291,11 +291,11 @@ static void draws_stay_in_bounds(void **state) {
         {"pareto(0.1,5)", 5, 1.7e308},         {"exp(0.000001)", 0, 1},
     };
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
-        const struct bal_dist dist = law_of(bounds[i].text);
+        const struct bli_dist dist = law_of(bounds[i].text);
         struct bal_rng rng;
         bal_rng_init(&rng, i, 4, BAL_STREAM_TEST);
         for (int j = 0; j < 100000; j++) {
-            const double x = bal_dist_sample(&dist, &rng);
+            const double x = bli_dist_sample(&dist, &rng);
             assert_true(x >= bounds[i].low && x <= bounds[i].high);
         }
     }
@@ -303,25 +303,25 @@ static void draws_stay_in_bounds(void **state) {
 
 /* Texts */
 
-static void assert_round_trip(const struct bal_dist *dist) {
-    char text[BAL_DIST_TEXT], again[BAL_DIST_TEXT];
-    const size_t length = bal_dist_print(dist, text, sizeof text);
+static void assert_round_trip(const struct bli_dist *dist) {
+    char text[BLI_DIST_TEXT], again[BLI_DIST_TEXT];
+    const size_t length = bli_dist_print(dist, text, sizeof text);
     assert_true(length == strlen(text));
-    const struct bal_dist back = law_of(text);
+    const struct bli_dist back = law_of(text);
     if (!same_law(&back, dist)) {
         print_error("'%s' is read as another law\n", text);
         fail();
     }
-    bal_dist_print(&back, again, sizeof again);
+    bli_dist_print(&back, again, sizeof again);
     assert_string_equal(text, again);
 }
 
 static void known_laws_round_trip(void **state) {
     (void)state;
     for (size_t i = 0; i < KNOWN; i++) {
-        struct bal_dist dist = law_of(known[i].text);
+        struct bli_dist dist = law_of(known[i].text);
         assert_round_trip(&dist);
-        bal_dist_scale(&dist, 1 / 3.0);
+        bli_dist_scale(&dist, 1 / 3.0);
         assert_round_trip(&dist);
     }
 }
@@ -348,9 +348,9 @@ static void canonical_texts(void **state) {
         {"phase( 1  0 ; 2\t2 ; 0 1 / 0 0 )", "phase(1 0;2 2;0 1/0 0)"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        const struct bal_dist dist = law_of(pairs[i][0]);
-        char text[BAL_DIST_TEXT];
-        bal_dist_print(&dist, text, sizeof text);
+        const struct bli_dist dist = law_of(pairs[i][0]);
+        char text[BLI_DIST_TEXT];
+        bli_dist_print(&dist, text, sizeof text);
         assert_string_equal(text, pairs[i][1]);
     }
 }
@@ -358,11 +358,11 @@ static void canonical_texts(void **state) {
 /* Probabilities that a user has rounded are made to sum to 1, once. */
 static void rounded_probabilities(void **state) {
     (void)state;
-    const struct bal_dist hyper = law_of("hyper(0.3333333,1,0.3333333,2,0.3333333,3)");
+    const struct bli_dist hyper = law_of("hyper(0.3333333,1,0.3333333,2,0.3333333,3)");
     for (int i = 0; i < 3; i++)
         assert_close("a third", hyper.start[i], 1 / 3.0, 1e-15);
     assert_round_trip(&hyper);
-    const struct bal_dist phase = law_of("phase(0.6666667 0.3333333;1 1;0.6666667 0.3333334/0.1 0.1)");
+    const struct bli_dist phase = law_of("phase(0.6666667 0.3333333;1 1;0.6666667 0.3333334/0.1 0.1)");
     assert_close("row", phase.jump[0][0] + phase.jump[0][1], 1, 1e-15);
     assert_close("row", phase.jump[1][0] + phase.jump[1][1], 0.2, 1e-15);
     assert_round_trip(&phase);
@@ -370,13 +370,13 @@ static void rounded_probabilities(void **state) {
 
 static void short_buffers(void **state) {
     (void)state;
-    const struct bal_dist dist = law_of("bounded-pareto(1.1,0.5,1000)");
+    const struct bli_dist dist = law_of("bounded-pareto(1.1,0.5,1000)");
     const char *const whole = "bounded-pareto(1.1,0.5,1000)";
-    assert_true(bal_dist_print(&dist, NULL, 0) == strlen(whole));
+    assert_true(bli_dist_print(&dist, NULL, 0) == strlen(whole));
     for (size_t size = 1; size < strlen(whole) + 3; size++) {
         char text[64];
         memset(text, 'x', sizeof text);
-        assert_true(bal_dist_print(&dist, text, size) == strlen(whole));
+        assert_true(bli_dist_print(&dist, text, size) == strlen(whole));
         const size_t kept = size - 1 < strlen(whole) ? size - 1 : strlen(whole);
         assert_memory_equal(text, whole, kept);
         assert_true(text[kept] == '\0');
@@ -386,7 +386,7 @@ static void short_buffers(void **state) {
 
 /* A random phase law whose numbers need all 17 digits. */
 static size_t write_list(char *text, size_t room, struct bal_rng *rng, unsigned n, double sum) {
-    double x[BAL_DIST_PHASES], total = 0;
+    double x[BLI_DIST_PHASES], total = 0;
     for (unsigned i = 0; i < n; i++)
         total += x[i] = bal_rng_open(rng);
     size_t length = 0;
@@ -416,22 +416,22 @@ static void random_laws_round_trip(void **state) {
             "exp(%.17g)",      "det(%.17g)",          "hyper(%.17g,%.17g)",
             "pareto(%.17g)",   "erlang(17,%.17g)",    "lognormal(%.17g,%.17g)",
             "pareto(3,%.17g)", "uniform(%.17g,5e29)", "bounded-pareto(%.17g,%.17g,5e29)"};
-        char text[BAL_DIST_TEXT];
+        char text[BLI_DIST_TEXT];
         for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
             const double x = 1 + exp(4 * bal_rng_normal(&rng)), y = exp(8 * bal_rng_normal(&rng));
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
             snprintf(text, sizeof text, forms[form], x, y);
 #pragma GCC diagnostic pop
-            struct bal_dist dist = law_of(text);
+            struct bli_dist dist = law_of(text);
             assert_round_trip(&dist);
-            bal_dist_scale(&dist, bal_rng_open(&rng));
+            bli_dist_scale(&dist, bal_rng_open(&rng));
             assert_round_trip(&dist);
         }
-        phase_text(text, sizeof text, &rng, 1 + bal_rng_below(&rng, BAL_DIST_PHASES));
-        struct bal_dist dist = law_of(text);
+        phase_text(text, sizeof text, &rng, 1 + bal_rng_below(&rng, BLI_DIST_PHASES));
+        struct bli_dist dist = law_of(text);
         assert_round_trip(&dist);
-        bal_dist_scale(&dist, bal_rng_open(&rng));
+        bli_dist_scale(&dist, bal_rng_open(&rng));
         assert_round_trip(&dist);
     }
 }
@@ -440,38 +440,38 @@ static void scaled_laws(void **state) {
     (void)state;
     const double factor = 2.385;
     for (size_t i = 0; i < KNOWN; i++) {
-        const struct bal_dist dist = law_of(known[i].text);
-        struct bal_dist scaled = dist;
-        bal_dist_scale(&scaled, factor);
+        const struct bli_dist dist = law_of(known[i].text);
+        struct bli_dist scaled = dist;
+        bli_dist_scale(&scaled, factor);
         for (int k = 1; k <= 3; k++) {
-            const double want = pow(factor, k) * bal_dist_moment(&dist, k);
-            assert_close(known[i].text, bal_dist_moment(&scaled, k), want, 1e-12 * want);
+            const double want = pow(factor, k) * bli_dist_moment(&dist, k);
+            assert_close(known[i].text, bli_dist_moment(&scaled, k), want, 1e-12 * want);
         }
         assert_close(known[i].text, scaled.mean, factor * dist.mean, 1e-13 * factor * dist.mean);
         struct bal_rng rng, twin;
         bal_rng_init(&rng, i, 6, BAL_STREAM_TEST);
         twin = rng;
         for (int j = 0; j < 1000; j++) {
-            const double x = bal_dist_sample(&dist, &rng);
-            assert_close(known[i].text, bal_dist_sample(&scaled, &twin), factor * x, 1e-12 * factor * x);
-            assert_close(known[i].text, bal_dist_cdf(&scaled, factor * x * 1.01),
-                         bal_dist_cdf(&dist, x * 1.01), 1e-10);
+            const double x = bli_dist_sample(&dist, &rng);
+            assert_close(known[i].text, bli_dist_sample(&scaled, &twin), factor * x, 1e-12 * factor * x);
+            assert_close(known[i].text, bli_dist_cdf(&scaled, factor * x * 1.01),
+                         bli_dist_cdf(&dist, x * 1.01), 1e-10);
         }
     }
 }
 
 static void table_is_complete(void **state) {
     (void)state;
-    assert_true(bal_dist_count == BAL_DIST_UNIFORM + 1);
-    for (size_t i = 0; i < bal_dist_count; i++) {
-        const struct bal_dist_info *info = &bal_dist_table[i];
+    assert_true(bli_dist_count == BLI_DIST_UNIFORM + 1);
+    for (size_t i = 0; i < bli_dist_count; i++) {
+        const struct bli_dist_info *info = &bli_dist_table[i];
         assert_non_null(info->name);
         assert_true(strncmp(info->usage, info->name, strlen(info->name)) == 0);
         assert_true(strlen(info->summary) > 0);
     }
     for (size_t i = 0; i < KNOWN; i++) {
-        const struct bal_dist dist = law_of(known[i].text);
-        const char *name = bal_dist_table[dist.kind].name;
+        const struct bli_dist dist = law_of(known[i].text);
+        const char *name = bli_dist_table[dist.kind].name;
         assert_true(strncmp(known[i].text, name, strlen(name)) == 0);
     }
 }
@@ -554,10 +554,10 @@ static void refusals(void **state) {
         {"uniform(2,2)", BAL_E_RANGE, "A = 2 must be below B = 2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bal_dist dist = law_of("exp(7)");
-        const struct bal_dist before = dist;
+        struct bli_dist dist = law_of("exp(7)");
+        const struct bli_dist before = dist;
         struct bal_error err = {0};
-        const enum bal_code code = bal_dist_parse(cases[i].text, &dist, &err);
+        const enum bal_code code = bli_dist_parse(cases[i].text, &dist, &err);
         if (code != cases[i].code || err.code != code || !strstr(err.text, cases[i].message)) {
             print_error("'%s': code %d, '%s' instead of '%s'\n", cases[i].text, (int)code, err.text,
                         cases[i].message);
@@ -565,7 +565,7 @@ static void refusals(void **state) {
         }
         assert_true(strncmp(err.text, "law '", 5) == 0);
         assert_true(same_law(&dist, &before));
-        assert_true(bal_dist_parse(cases[i].text, &dist, NULL) == code);
+        assert_true(bli_dist_parse(cases[i].text, &dist, NULL) == code);
     }
 }
 
@@ -573,13 +573,13 @@ static void long_nonsense_is_cut(void **state) {
     (void)state;
     static char text[100000];
     memset(text, 'z', sizeof text - 1);
-    struct bal_dist dist;
+    struct bli_dist dist;
     struct bal_error err;
-    assert_true(bal_dist_parse(text, &dist, &err) == BAL_E_UNKNOWN);
+    assert_true(bli_dist_parse(text, &dist, &err) == BAL_E_UNKNOWN);
     assert_non_null(strstr(err.text, "zzz...': no such law; there are exp"));
     for (size_t i = 0; i < sizeof text - 1; i++)
         text[i] = i < 4 ? "exp("[i] : i % 2 ? ',' : '1';
-    assert_true(bal_dist_parse(text, &dist, &err) == BAL_E_RANGE);
+    assert_true(bli_dist_parse(text, &dist, &err) == BAL_E_RANGE);
     assert_non_null(strstr(err.text, "more than 32 numbers"));
 }
 

@@ -84,10 +84,10 @@ static const struct sample samples[] = {
 static size_t take(struct http_response *answer, const char *text, size_t piece) {
     const size_t length = strlen(text);
     size_t done = 0;
-    bal_http_response_init(answer);
+    bli_http_response_init(answer);
     while (done < length && answer->state != RESPONSE_DONE && answer->state != RESPONSE_BAD) {
         const size_t part = piece < length - done ? piece : length - done;
-        done += bal_http_response_parse(answer, text + done, part);
+        done += bli_http_response_parse(answer, text + done, part);
     }
     return length - done;
 }
@@ -115,13 +115,13 @@ static void the_end_of_a_connection_ends_only_what_has_no_length(void **state) {
     (void)state;
     struct http_response *answer = malloc(sizeof *answer);
     take(answer, "HTTP/1.1 200 OK\r\n\r\nhello", 100);
-    assert_true(bal_http_response_finish(answer));
+    assert_true(bli_http_response_finish(answer));
     take(answer, OK_HEAD "Content-Length: 6\r\n\r\nhello", 100);
-    assert_false(bal_http_response_finish(answer));
+    assert_false(bli_http_response_finish(answer));
     take(answer, OK_HEAD "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", 100);
-    assert_false(bal_http_response_finish(answer));
+    assert_false(bli_http_response_finish(answer));
     take(answer, "HTTP/1.1 200 OK\r\n", 100);
-    assert_false(bal_http_response_finish(answer));
+    assert_false(bli_http_response_finish(answer));
     free(answer);
 }
 
@@ -130,9 +130,9 @@ static void answers_to_head_have_no_body(void **state) {
     (void)state;
     static const char text[] = "HTTP/1.1 103 Early Hints\r\n\r\n" OK_HEAD "Content-Length: 5\r\n\r\n";
     struct http_response answer;
-    bal_http_response_init(&answer);
+    bli_http_response_init(&answer);
     answer.bodiless = true;
-    assert_int_equal(bal_http_response_parse(&answer, text, strlen(text)), strlen(text));
+    assert_int_equal(bli_http_response_parse(&answer, text, strlen(text)), strlen(text));
     assert_int_equal(answer.state, RESPONSE_DONE);
     assert_true(answer.status == 200 && answer.keep);
 }
@@ -140,9 +140,9 @@ static void answers_to_head_have_no_body(void **state) {
 static void heads_without_end_are_refused(void **state) {
     (void)state;
     struct http_response *answer = malloc(sizeof *answer);
-    bal_http_response_init(answer);
+    bli_http_response_init(answer);
     for (int i = 0; i < RESPONSE_HEAD && answer->state == RESPONSE_HEAD_STATE; i++)
-        bal_http_response_parse(answer, "x", 1);
+        bli_http_response_parse(answer, "x", 1);
     assert_int_equal(answer->state, RESPONSE_BAD);
     free(answer);
 }
@@ -153,17 +153,17 @@ static void urls_are_taken_apart(void **state) {
     (void)state;
     struct target target;
     struct bal_error err;
-    assert_int_equal(bal_load_target_parse(&target, "http://127.0.0.1:8080/a?b=c#d", &err), BAL_OK);
+    assert_int_equal(bli_load_target_parse(&target, "http://127.0.0.1:8080/a?b=c#d", &err), BAL_OK);
     assert_string_equal(target.host, "127.0.0.1:8080");
     assert_string_equal(target.path, "/a?b=c");
-    assert_int_equal(bal_load_target_resolve(&target, &err), BAL_OK);
+    assert_int_equal(bli_load_target_resolve(&target, &err), BAL_OK);
     const struct sockaddr_in *address = (const void *)&target.address;
     assert_int_equal(ntohs(address->sin_port), 8080);
     assert_int_equal(ntohl(address->sin_addr.s_addr), INADDR_LOOPBACK);
-    assert_int_equal(bal_load_target_parse(&target, "http://[::1]?x", &err), BAL_OK);
+    assert_int_equal(bli_load_target_parse(&target, "http://[::1]?x", &err), BAL_OK);
     assert_string_equal(target.host, "[::1]");
     assert_string_equal(target.path, "/?x");
-    assert_int_equal(bal_load_target_resolve(&target, &err), BAL_OK);
+    assert_int_equal(bli_load_target_resolve(&target, &err), BAL_OK);
     const struct sockaddr_in6 *six = (const void *)&target.address;
     assert_int_equal(six->sin6_family, AF_INET6);
     assert_int_equal(ntohs(six->sin6_port), 80);
@@ -189,26 +189,26 @@ static void bad_urls_are_refused(void **state) {
                                       "http://:80"};
     struct bal_error err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_not_equal(bal_load_url_check(bad[i], &err), BAL_OK);
+        assert_int_not_equal(bli_load_url_check(bad[i], &err), BAL_OK);
 }
 
 /* ---- the schedule ---- */
 
-static struct bal_load a_load(void) {
-    return (struct bal_load){
+static struct bli_load a_load(void) {
+    return (struct bli_load){
         .url = {"http://a/", "http://b/", "http://c/"}, .urls = 3, .rate = 1000, .seconds = 10, .seed = 3};
 }
 
 /* How many there are, and how many of class 0; asserts order, numbers and targets. */
-static uint64_t count_all(const struct bal_load *load, double from, double to, uint64_t *first_class) {
+static uint64_t count_all(const struct bli_load *load, double from, double to, uint64_t *first_class) {
     struct schedule schedule;
     struct bal_error err;
     struct load_request request;
     double last = 0;
     uint64_t count = 0, number = 0;
-    assert_int_equal(bal_load_schedule_init(&schedule, load, &err), BAL_OK);
+    assert_int_equal(bli_load_schedule_init(&schedule, load, &err), BAL_OK);
     *first_class = 0;
-    for (; bal_load_schedule_next(&schedule, &request); number++) {
+    for (; bli_load_schedule_next(&schedule, &request); number++) {
         assert_true(request.time >= last);
         assert_int_equal(request.number, number);
         assert_true(request.target < load->urls);
@@ -216,7 +216,7 @@ static uint64_t count_all(const struct bal_load *load, double from, double to, u
         count += request.time >= from && request.time < to;
         *first_class += request.class_ == 0;
     }
-    bal_load_schedule_fini(&schedule);
+    bli_load_schedule_fini(&schedule);
     return count;
 }
 
@@ -227,7 +227,7 @@ static void assert_poisson(uint64_t count, double mean) {
 
 static void requests_come_at_the_rate(void **state) {
     (void)state;
-    struct bal_load load = a_load();
+    struct bli_load load = a_load();
     uint64_t urgent;
     assert_poisson(count_all(&load, 0, INFINITY, &urgent), 10000);
     load.requests = 777;
@@ -242,7 +242,7 @@ static void urls_are_drawn_by_weight(void **state) {
     (void)state;
     static const double weights[][3] = {{0, 0, 0}, {3, 1, 0.5}, {1e-6, 1e6, 1}};
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
-        struct bal_load load = a_load();
+        struct bli_load load = a_load();
         double sum = 0, share[3];
         for (int k = 0; k < 3; k++)
             sum += load.weight[k] = weights[i][k];
@@ -252,12 +252,12 @@ static void urls_are_drawn_by_weight(void **state) {
         struct load_request request;
         struct bal_error err;
         uint64_t count[3] = {0}, pair[3][3] = {{0}};
-        assert_int_equal(bal_load_schedule_init(&schedule, &load, &err), BAL_OK);
-        for (unsigned before = 0; bal_load_schedule_next(&schedule, &request); before = request.target) {
+        assert_int_equal(bli_load_schedule_init(&schedule, &load, &err), BAL_OK);
+        for (unsigned before = 0; bli_load_schedule_next(&schedule, &request); before = request.target) {
             count[request.target]++;
             pair[before][request.target]++;
         }
-        bal_load_schedule_fini(&schedule);
+        bli_load_schedule_fini(&schedule);
         for (int k = 0; k < 3; k++) {
             assert_true(fabs((double)count[k] - 10000 * share[k]) < 5 * sqrt(10000 * share[k]) + 5);
             for (int m = 0; m < 3; m++) {
@@ -270,20 +270,20 @@ static void urls_are_drawn_by_weight(void **state) {
 
 static void requests_follow_the_curve(void **state) {
     (void)state;
-    struct bal_load load = a_load();
+    struct bli_load load = a_load();
     struct bal_error err;
     uint64_t urgent;
-    assert_int_equal(bal_curve_parse("table(0:1 5:1 5.001:3 10:3)", &load.curve, &err), BAL_OK);
+    assert_int_equal(bli_curve_parse("table(0:1 5:1 5.001:3 10:3)", &load.curve, &err), BAL_OK);
     assert_poisson(count_all(&load, 0, 5, &urgent), 5000);
     assert_poisson(count_all(&load, 5, 10, &urgent), 15000);
 }
 
 static void classes_have_their_shares(void **state) {
     (void)state;
-    struct bal_load load = a_load();
+    struct bli_load load = a_load();
     load.classes = 2;
-    load.class_[0] = (struct bal_load_class){1, 0.2};
-    load.class_[1] = (struct bal_load_class){5, 0.8};
+    load.class_[0] = (struct bli_load_class){1, 0.2};
+    load.class_[1] = (struct bli_load_class){5, 0.8};
     uint64_t urgent;
     count_all(&load, 0, INFINITY, &urgent);
     assert_poisson(urgent, 2000);
@@ -291,60 +291,60 @@ static void classes_have_their_shares(void **state) {
 
 static void service_times_are_those_of_the_law(void **state) {
     (void)state;
-    struct bal_dist dist;
+    struct bli_dist dist;
     struct bal_error err;
-    assert_int_equal(bal_dist_parse("det(0.025)", &dist, &err), BAL_OK);
-    struct bal_load load = a_load();
+    assert_int_equal(bli_dist_parse("det(0.025)", &dist, &err), BAL_OK);
+    struct bli_load load = a_load();
     load.service = &dist;
     struct schedule schedule;
     struct load_request request;
-    assert_int_equal(bal_load_schedule_init(&schedule, &load, &err), BAL_OK);
-    assert_true(bal_load_schedule_next(&schedule, &request));
+    assert_int_equal(bli_load_schedule_init(&schedule, &load, &err), BAL_OK);
+    assert_true(bli_load_schedule_next(&schedule, &request));
     assert_true(fabs(request.service - 25000) < 1e-6);
-    bal_load_schedule_fini(&schedule);
+    bli_load_schedule_fini(&schedule);
 }
 
 /* A recorded job every second, the third of them urgent. */
 static void recorded_requests_come_as_recorded(void **state) {
     (void)state;
     struct bal_error err;
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, &err), BAL_OK);
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, &err), BAL_OK);
     for (int i = 0; i < 5; i++) {
-        const struct bal_trace_job job = {.time = INT64_C(1700000000000000000) + i * INT64_C(1000000000),
+        const struct bli_trace_job job = {.time = INT64_C(1700000000000000000) + i * INT64_C(1000000000),
                                           .size = 20000000,
                                           .high = i == 2,
                                           .request = (uint32_t)i};
-        assert_int_equal(bal_trace_add(trace, &job, &err), BAL_OK);
+        assert_int_equal(bli_trace_add(trace, &job, &err), BAL_OK);
     }
-    assert_int_equal(bal_trace_finish(trace, NULL, &err), BAL_OK);
-    struct bal_load load = a_load();
+    assert_int_equal(bli_trace_finish(trace, NULL, &err), BAL_OK);
+    struct bli_load load = a_load();
     load.trace = trace;
     load.speedup = 4;
     load.recorded = true;
     load.classes = 2;
-    load.class_[0] = (struct bal_load_class){1, 0.5};
-    load.class_[1] = (struct bal_load_class){5, 0.5};
+    load.class_[0] = (struct bli_load_class){1, 0.5};
+    load.class_[1] = (struct bli_load_class){5, 0.5};
     struct schedule schedule;
     struct load_request request;
-    assert_int_equal(bal_load_schedule_init(&schedule, &load, &err), BAL_OK);
+    assert_int_equal(bli_load_schedule_init(&schedule, &load, &err), BAL_OK);
     for (int i = 0; i < 5; i++) {
-        assert_true(bal_load_schedule_next(&schedule, &request));
+        assert_true(bli_load_schedule_next(&schedule, &request));
         assert_true(fabs(request.time - 0.25 * i) < 1e-6);
         assert_true(fabs(request.service - 20000) < 1e-6);
         assert_int_equal(request.class_, i != 2);
         assert_int_equal(request.recorded, i);
     }
-    assert_false(bal_load_schedule_next(&schedule, &request));
-    bal_load_schedule_fini(&schedule);
-    bal_trace_free(trace);
+    assert_false(bli_load_schedule_next(&schedule, &request));
+    bli_load_schedule_fini(&schedule);
+    bli_trace_free(trace);
 }
 
 /* ---- what is counted, and what is said of it ---- */
 
 struct counted {
-    struct bal_load load;
-    struct bal_load_result result;
+    struct bli_load load;
+    struct bli_load_result result;
     struct request_tally tally;
 };
 
@@ -352,12 +352,12 @@ static struct counted *begin_counting(void) {
     struct counted *counted = calloc(1, sizeof *counted);
     assert_non_null(counted);
     counted->load = a_load();
-    bal_load_tally_begin(&counted->tally, &counted->load, &counted->result, 10);
+    bli_load_tally_begin(&counted->tally, &counted->load, &counted->result, 10);
     return counted;
 }
 
 static void end_counting(struct counted *counted) {
-    bal_load_result_fini(&counted->result);
+    bli_load_result_fini(&counted->result);
     free(counted);
 }
 
@@ -365,8 +365,8 @@ static void end_counting(struct counted *counted) {
 static void count_good(struct counted *counted, int count, double latency, double late) {
     for (int i = 0; i < count; i++) {
         const struct load_request request = {.time = 10.0 * i / count};
-        assert_true(bal_load_tally_answer(&counted->tally, &request, 200, request.time + latency));
-        bal_load_tally_late(&counted->tally, late);
+        assert_true(bli_load_tally_answer(&counted->tally, &request, 200, request.time + latency));
+        bli_load_tally_late(&counted->tally, late);
         counted->result.due++;
     }
 }
@@ -375,16 +375,16 @@ static void latency_counts_from_the_schedule(void **state) {
     (void)state;
     struct counted *counted = begin_counting();
     const struct load_request request = {.time = 2, .class_ = 1};
-    assert_true(bal_load_tally_answer(&counted->tally, &request, 200, 2.5));
-    assert_true(bal_load_tally_answer(&counted->tally, &request, 503, 2.001));
-    bal_load_tally_error(&counted->tally, &request, BAL_LOAD_TIMEOUT, 1);
+    assert_true(bli_load_tally_answer(&counted->tally, &request, 200, 2.5));
+    assert_true(bli_load_tally_answer(&counted->tally, &request, 503, 2.001));
+    bli_load_tally_error(&counted->tally, &request, BLI_LOAD_TIMEOUT, 1);
     assert_true(fabs(counted->result.good.sum - 0.5) < 1e-12);
     assert_int_equal(counted->result.good.count, 1);
     assert_int_equal(counted->result.class_[1].count, 1);
     assert_int_equal(counted->result.failed[1], 2);
     assert_int_equal(counted->result.status[503]->count, 1);
     assert_true(fabs(counted->result.status[503]->most - 0.001) < 1e-12);
-    assert_int_equal(counted->result.error[BAL_LOAD_TIMEOUT], 1);
+    assert_int_equal(counted->result.error[BLI_LOAD_TIMEOUT], 1);
     end_counting(counted);
 }
 
@@ -395,9 +395,9 @@ static void the_interval_is_that_of_blocks(void **state) {
     for (int i = 0; i < 2000; i++) {
         const struct load_request request = {.time = i * 0.005};
         const double latency = i / 100 % 2 ? 3 : 1;
-        assert_true(bal_load_tally_answer(&counted->tally, &request, 200, request.time + latency));
+        assert_true(bli_load_tally_answer(&counted->tally, &request, 200, request.time + latency));
     }
-    bal_load_tally_close(&counted->tally);
+    bli_load_tally_close(&counted->tally);
     assert_true(fabs(counted->result.mean.mean - 2) < 1e-9);
     /* Standard deviation of the 20 blocks sqrt(20/19), Student's t with 19 degrees of freedom 2.093. */
     assert_true(fabs(counted->result.mean.half_width - 2.093 * sqrt(20.0 / 19 / 20)) < 1e-3);
@@ -405,8 +405,8 @@ static void the_interval_is_that_of_blocks(void **state) {
 }
 
 static bool is_said(const struct counted *counted, const char *what) {
-    char text[BAL_LOAD_WARNING];
-    for (unsigned i = 0; bal_load_warning(&counted->load, &counted->result, i, text); i++)
+    char text[BLI_LOAD_WARNING];
+    for (unsigned i = 0; bli_load_warning(&counted->load, &counted->result, i, text); i++)
         if (strstr(text, what))
             return true;
     return false;
@@ -436,7 +436,7 @@ static void what_was_not_sent_is_told(void **state) {
     count_good(counted, 100, 0.05, 0.0001);
     assert_false(is_said(counted, ""));
     const struct load_request request = {.time = 2};
-    bal_load_tally_error(&counted->tally, &request, BAL_LOAD_UNSENT, 1);
+    bli_load_tally_error(&counted->tally, &request, BLI_LOAD_UNSENT, 1);
     assert_true(is_said(counted, "schedule could not be kept"));
     counted->result.held_back = 1;
     assert_true(is_said(counted, "had to wait for one of"));
@@ -496,7 +496,7 @@ static void connections_that_another_process_has_are_closed(void **state) {
     char url[60];
     pid_t other = 0;
     snprintf(url, sizeof url, "http://127.0.0.1:%u/", ntohs(at.sin_port));
-    struct bal_load load = a_load();
+    struct bli_load load = a_load();
     load.url[0] = url;
     load.urls = 1;
     load.rate = 200;
@@ -506,20 +506,20 @@ static void connections_that_another_process_has_are_closed(void **state) {
     load.connections = 100;
     load.event = start_another;
     load.context = &other;
-    struct bal_load_result *result = calloc(1, sizeof *result);
+    struct bli_load_result *result = calloc(1, sizeof *result);
     struct bal_error err = {0};
     const clock_t before = clock();
-    const enum bal_code code = bal_load_run(&load, result, &err);
+    const enum bal_code code = bli_load_run(&load, result, &err);
     const clock_t used = clock() - before;
     end_process(server);
     end_process(other);
     close(listener);
     assert_int_equal(code, BAL_OK);
     assert_int_equal(result->due, 60);
-    for (unsigned i = 0; i < BAL_LOAD_ERRORS; i++)
+    for (unsigned i = 0; i < BLI_LOAD_ERRORS; i++)
         assert_int_equal(result->error[i], 0);
     assert_true(used < CLOCKS_PER_SEC / 5); /* of half a second that it waits */
-    bal_load_result_fini(result);
+    bli_load_result_fini(result);
     free(result);
 }
 

@@ -46,66 +46,66 @@ enum { JOBS = 64 };
 struct result {
     enum bal_code code;
     struct bal_error err;
-    struct bal_log_summary summary;
+    struct bli_log_summary summary;
     uint64_t jobs, unordered;
-    struct bal_trace_job job[JOBS];
+    struct bli_trace_job job[JOBS];
 };
 
-static void take_jobs(struct bal_trace *trace, struct result *r) {
-    assert_int_equal(bal_trace_finish(trace, NULL, &r->err), BAL_OK);
-    r->jobs = bal_trace_info(trace)->jobs;
-    r->unordered = bal_trace_info(trace)->unordered;
+static void take_jobs(struct bli_trace *trace, struct result *r) {
+    assert_int_equal(bli_trace_finish(trace, NULL, &r->err), BAL_OK);
+    r->jobs = bli_trace_info(trace)->jobs;
+    r->unordered = bli_trace_info(trace)->unordered;
     assert_int_equal(r->jobs, r->summary.jobs);
-    struct bal_trace_cursor *cursor;
-    assert_int_equal(bal_trace_cursor_new(trace, &cursor, &r->err), BAL_OK);
+    struct bli_trace_cursor *cursor;
+    assert_int_equal(bli_trace_cursor_new(trace, &cursor, &r->err), BAL_OK);
     for (uint64_t i = 0; i < r->jobs && i < JOBS; i++)
-        assert_int_equal(bal_trace_next(cursor, &r->job[i], &r->err), BAL_OK);
-    bal_trace_cursor_free(cursor);
+        assert_int_equal(bli_trace_next(cursor, &r->job[i], &r->err), BAL_OK);
+    bli_trace_cursor_free(cursor);
 }
 
 /* Every line is accounted for. */
-static void check_account(const struct bal_log_summary *summary) {
+static void check_account(const struct bli_log_summary *summary) {
     uint64_t sum = summary->jobs + summary->filtered + summary->empty, examples = 0;
-    for (int i = 0; i < BAL_LOG_REASON_COUNT; i++) {
+    for (int i = 0; i < BLI_LOG_REASON_COUNT; i++) {
         sum += summary->skipped[i];
         examples += summary->skipped[i] < 2 ? summary->skipped[i] : 2;
     }
     assert_int_equal(sum, summary->lines);
-    assert_int_equal(summary->examples, examples < BAL_LOG_EXAMPLES ? examples : BAL_LOG_EXAMPLES);
+    assert_int_equal(summary->examples, examples < BLI_LOG_EXAMPLES ? examples : BLI_LOG_EXAMPLES);
 }
 
-static enum bal_code add_wanted_job(void *trace, const struct bal_log_record *record, struct bal_error *err) {
-    return record->wanted ? bal_trace_add(trace, &record->job, err) : BAL_OK;
+static enum bal_code add_wanted_job(void *trace, const struct bli_log_record *record, struct bal_error *err) {
+    return record->wanted ? bli_trace_add(trace, &record->job, err) : BAL_OK;
 }
 
 static struct result *read_paths(const char *const *paths, size_t count,
-                                 const struct bal_log_options *options) {
+                                 const struct bli_log_options *options) {
     static struct result r;
-    bal_log_summary_fini(&r.summary);
+    bli_log_summary_fini(&r.summary);
     r = (struct result){0};
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, &r.err), BAL_OK);
-    struct bal_log_options into = *options;
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, &r.err), BAL_OK);
+    struct bli_log_options into = *options;
     if (!into.take) {
         into.take = add_wanted_job;
         into.take_context = trace;
     }
-    r.code = bal_log_read(paths, count, &into, &r.summary, &r.err);
+    r.code = bli_log_read(paths, count, &into, &r.summary, &r.err);
     if (!r.code) {
         check_account(&r.summary);
         if (r.summary.jobs > 0)
             take_jobs(trace, &r);
     }
-    bal_trace_free(trace);
+    bli_trace_free(trace);
     return &r;
 }
 
-static struct result *read_log(const struct bal_log_options *options) {
+static struct result *read_log(const struct bli_log_options *options) {
     const char *const paths[] = {path};
     return read_paths(paths, 1, options);
 }
 
-static struct result *read_text(const char *text, const struct bal_log_options *options) {
+static struct result *read_text(const char *text, const struct bli_log_options *options) {
     write_text(text);
     return read_log(options);
 }
@@ -181,7 +181,7 @@ static void finds_formats(void **state) {
         {"arrival\tduration_s\n1794737472.0\t0.2\n", "csv", "duration_s (s)", NULL, 0, 200 * MS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct result *r = read_text(cases[i].text, &(struct bal_log_options){0});
+        const struct result *r = read_text(cases[i].text, &(struct bli_log_options){0});
         if (r->code || r->jobs != 1)
             fail_msg("%s gives %d jobs: %s", cases[i].text, (int)r->jobs, r->err.text);
         assert_int_equal(strncmp(r->summary.file[0].format, cases[i].format, strlen(cases[i].format)), 0);
@@ -198,7 +198,7 @@ static void finds_formats(void **state) {
 
 static void reads_patterns(void **state) {
     (void)state;
-    struct bal_log_options options = {.format = "$msec|$request_time|$upstream_response_time|$request"};
+    struct bli_log_options options = {.format = "$msec|$request_time|$upstream_response_time|$request"};
     const struct result *r = read_text("1794737472.345|0.100|0.080 : 0.010|GET / HTTP/1.1\n"
                                        "1794737472.200|0.100|-|GET / HTTP/1.1\n"
                                        "1794737472.100|0.000|0.001|GET / HTTP/1.1\n",
@@ -207,7 +207,7 @@ static void reads_patterns(void **state) {
     assert_job(r, 1, TEN + 245 * MS, 90 * MS);
     assert_int_equal(r->jobs, 2);
     assert_int_equal(r->unordered, 1);
-    assert_int_equal(r->summary.skipped[BAL_LOG_NO_SERVICE], 1);
+    assert_int_equal(r->summary.skipped[BLI_LOG_NO_SERVICE], 1);
     assert_true(r->summary.resolution == 0.001 && !r->summary.spread);
 
     /* the whole directive, as it stands in a configuration */
@@ -245,7 +245,7 @@ static void reads_patterns(void **state) {
         {"$status $request_time", "no field of the log looks like a time", BAL_E_UNKNOWN},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_fails(read_text("1\n", &(struct bal_log_options){.format = bad[i].format}), bad[i].code,
+        assert_fails(read_text("1\n", &(struct bli_log_options){.format = bad[i].format}), bad[i].code,
                      bad[i].part);
 }
 
@@ -268,33 +268,33 @@ static const char *make_ends(double unit, const char *before, const char *after)
 /* Where starts are out of order, only one unit makes ends that are in order. */
 static void tells_units_by_the_order_of_lines(void **state) {
     (void)state;
-    const struct result *r = read_text(make_ends(1e-6, "", ""), &(struct bal_log_options){0});
+    const struct result *r = read_text(make_ends(1e-6, "", ""), &(struct bli_log_options){0});
     if (r->code)
         fail_msg("%s", r->err.text);
     assert_string_equal(r->summary.file[0].service, "column1 (us)");
     assert_string_equal(r->summary.file[0].time, "time_local (start of the request)");
     assert_int_equal(r->jobs, 300);
-    r = read_text(make_ends(1e-3, "", ""), &(struct bal_log_options){0});
+    r = read_text(make_ends(1e-3, "", ""), &(struct bli_log_options){0});
     assert_string_equal(r->summary.file[0].service, "column1 (ms)");
-    r = read_text(make_ends(1e-6, " 512 17", " 0"), &(struct bal_log_options){0});
+    r = read_text(make_ends(1e-6, " 512 17", " 0"), &(struct bli_log_options){0});
     assert_string_equal(r->summary.file[0].service, "column3 (us)");
     /* the directive of nobody knows whom */
     r = read_text(make_ends(1e-3, "", ""),
-                  &(struct bal_log_options){.format = "%h %l %u %t \"%r\" %s %b \"%{Referer}i\" "
+                  &(struct bli_log_options){.format = "%h %l %u %t \"%r\" %s %b \"%{Referer}i\" "
                                                       "\"%{User-Agent}i\" %D"});
     assert_string_equal(r->summary.file[0].service, "%D (ms)");
     /* what is said but cannot be */
     r = read_text(make_ends(1e-6, "", ""),
-                  &(struct bal_log_options){.format = "apache:%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" "
+                  &(struct bli_log_options){.format = "apache:%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" "
                                                       "\"%{User-Agent}i\" %{ms}T"});
     assert_fails(r, BAL_E_FORMAT, "requests would end before one that was logged earlier");
-    r = read_text(make_ends(1e-3, "", ""), &(struct bal_log_options){.format = "apache"});
+    r = read_text(make_ends(1e-3, "", ""), &(struct bli_log_options){.format = "apache"});
     assert_fails(
         r, BAL_E_FORMAT,
         "lines are in the order in which requests end if %D is in ms, and not if it is in us; say which");
-    r = read_text(make_ends(1e-3, "", ""), &(struct bal_log_options){.format = "apache", .service = "%D:us"});
+    r = read_text(make_ends(1e-3, "", ""), &(struct bli_log_options){.format = "apache", .service = "%D:us"});
     assert_string_equal(r->summary.file[0].service, "%D (us)"); /* the user's word */
-    r = read_text(make_ends(1e-6, "", ""), &(struct bal_log_options){.format = "apache"});
+    r = read_text(make_ends(1e-6, "", ""), &(struct bli_log_options){.format = "apache"});
     assert_string_equal(r->summary.file[0].service, "%D (us)");
 }
 
@@ -329,7 +329,7 @@ static void tells_times_of_nginx_apart(void **state) {
         {HOST GET " 0.250 512\n", "nginx: common $request_time $column2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct result *r = read_text(cases[i].text, &(struct bal_log_options){0});
+        const struct result *r = read_text(cases[i].text, &(struct bli_log_options){0});
         if (r->code)
             fail_msg("%s: %s", cases[i].text, r->err.text);
         assert_string_equal(r->summary.file[0].format, cases[i].format);
@@ -342,8 +342,8 @@ static void tells_times_of_nginx_apart(void **state) {
          "column1 (mean 0.25 s), column2 (mean 0.001 s)? a short one may be the time to connect"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_fails(read_text(bad[i].text, &(struct bal_log_options){0}), BAL_E_FORMAT, bad[i].part);
-    const struct bal_log_options said = {.service = "column2:s", .time = "time_local:start"};
+        assert_fails(read_text(bad[i].text, &(struct bli_log_options){0}), BAL_E_FORMAT, bad[i].part);
+    const struct bli_log_options said = {.service = "column2:s", .time = "time_local:start"};
     const struct result *r = read_text(COMBINED " 0.250 0.001\n", &said);
     assert_int_equal(r->jobs, 1);
     assert_int_equal(r->job[0].size, MS);
@@ -374,27 +374,27 @@ static void addresses_that_recur_are_servers(void **state) {
         for (int line = 0; line < 8; line++)
             snprintf(text + strlen(text), sizeof text - strlen(text), COMBINED "%s%d%s\n", cases[i].before,
                      line % cases[i].different, cases[i].after);
-        struct bal_log_servers *servers;
-        assert_int_equal(bal_log_servers_new(&servers, NULL), BAL_OK);
-        const struct result *r = read_text(text, &(struct bal_log_options){.servers = servers});
+        struct bli_log_servers *servers;
+        assert_int_equal(bli_log_servers_new(&servers, NULL), BAL_OK);
+        const struct result *r = read_text(text, &(struct bli_log_options){.servers = servers});
         if (r->code)
             fail_msg("%s: %s", cases[i].before, r->err.text);
         assert_string_equal(r->summary.file[0].server, cases[i].server);
         assert_string_equal(r->summary.file[0].perhaps, cases[i].perhaps);
-        bal_log_servers_free(servers);
+        bli_log_servers_free(servers);
     }
 }
 
 /* What may be one is taken when it is named. */
 static void takes_the_column_of_servers_that_is_named(void **state) {
     (void)state;
-    struct bal_log_servers *servers;
-    assert_int_equal(bal_log_servers_new(&servers, NULL), BAL_OK);
+    struct bli_log_servers *servers;
+    assert_int_equal(bli_log_servers_new(&servers, NULL), BAL_OK);
     const struct result *r = read_text(COMBINED " 0.250 0.200 shop:80\n",
-                                       &(struct bal_log_options){.servers = servers, .server = "column3"});
+                                       &(struct bli_log_options){.servers = servers, .server = "column3"});
     assert_string_equal(r->summary.file[0].server, "$column3");
     assert_string_equal(r->summary.file[0].perhaps, "");
-    bal_log_servers_free(servers);
+    bli_log_servers_free(servers);
 }
 
 /* A column `service` may be the name of one; and traces have a word of their own for their start. */
@@ -403,7 +403,7 @@ static void names_of_services_are_no_times(void **state) {
     const struct result *r = read_text("trace_id,service,start_time_unix_nano,duration_ns\n"
                                        "a1,checkout,1794737472345000000,250000000\n"
                                        "a2,search,1794737473345000000,350000000\n",
-                                       &(struct bal_log_options){0});
+                                       &(struct bli_log_options){0});
     if (r->code)
         fail_msg("%s", r->err.text);
     assert_int_equal(r->jobs, 2);
@@ -418,7 +418,7 @@ static void shows_long_formats_whole(void **state) {
     static const char format[] = "$msec $request_time \"$request\" $status $body_bytes_sent $connection "
                                  "$connection_requests $server_name "
                                  "$upstream_response_time ua=$upstream_addr";
-    const struct bal_log_options options = {.format = format};
+    const struct bli_log_options options = {.format = format};
     const struct result *r =
         read_text("1794737472.345 0.250 \"GET / HTTP/1.1\" 200 7 1 1 a 0.200 ua=10.0.0.1:80\n", &options);
     assert_int_equal(r->code, BAL_OK);
@@ -430,28 +430,28 @@ static void reads_past_odd_lines(void **state) {
     (void)state;
     static const struct {
         const char *line, *odd, *format;
-        enum bal_log_reason reason;
+        enum bli_log_reason reason;
     } cases[] = {
-        {COMBINED " 0.250 0.200\n", COMBINED " 250 x\n", NULL, BAL_LOG_NO_SERVICE},
+        {COMBINED " 0.250 0.200\n", COMBINED " 250 x\n", NULL, BLI_LOG_NO_SERVICE},
         {COMBINED " 0.250 0.200\n", COMBINED " 0.250 17\n",
          "nginx:$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent "
          "\"$http_referer\" "
          "\"$http_user_agent\" $request_time $upstream_response_time",
-         BAL_LOG_OK},
+         BLI_LOG_OK},
         {"{\"ts\":1.5,\"request_time\":0.25}\n", "{\"ts\":1.5,\"request_time\":0.123456}\n", NULL,
-         BAL_LOG_OK},
+         BLI_LOG_OK},
         {"{\"start\":1.5,\"duration_s\":\"0.25\"}\n", "{\"start\":1.5,\"duration_s\":\"0,25\"}\n", NULL,
-         BAL_LOG_NO_SERVICE},
+         BLI_LOG_NO_SERVICE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static char text[20000];
         *text = 0;
         for (int line = 0; line < 40; line++)
             strcat(text, line == 7 ? cases[i].odd : cases[i].line);
-        const struct result *r = read_text(text, &(struct bal_log_options){.format = cases[i].format});
+        const struct result *r = read_text(text, &(struct bli_log_options){.format = cases[i].format});
         if (r->code)
             fail_msg("%s: %s", cases[i].odd, r->err.text);
-        const bool skipped = cases[i].reason != BAL_LOG_OK;
+        const bool skipped = cases[i].reason != BLI_LOG_OK;
         assert_int_equal(r->jobs, 40 - skipped);
         if (skipped)
             assert_int_equal(r->summary.skipped[cases[i].reason], 1);
@@ -468,7 +468,7 @@ static void values_may_look_like_their_ends(void **state) {
         snprintf(text, sizeof text, "10.0.0.1 -- - %s [16/Nov/2026:10:00:00 +0000] \"GET /a\\\" b\" 0.250\n",
                  users[i]);
         const struct result *r = read_text(
-            text, &(struct bal_log_options){
+            text, &(struct bli_log_options){
                       .format = "nginx:$remote_addr - $remote_user [$time_local] \"$request\" $request_time",
                       .high_field = "remote_user",
                       .high_pattern = users[i]});
@@ -483,16 +483,16 @@ static void values_may_look_like_their_ends(void **state) {
 static void reads_decimal_commas(void **state) {
     (void)state;
     const struct result *r =
-        read_text("arrival;duration_s\n1,5;0,25\n2,5;1,125\n3;2\n", &(struct bal_log_options){0});
+        read_text("arrival;duration_s\n1,5;0,25\n2,5;1,125\n3;2\n", &(struct bli_log_options){0});
     assert_job(r, 0, 3 * S / 2, S / 4);
     assert_job(r, 1, 5 * S / 2, 1125 * MS);
     assert_job(r, 2, 3 * S, 2 * S);
-    assert_fails(read_text("arrival;duration_s\n1,5;1,125\n", &(struct bal_log_options){0}), BAL_E_FORMAT,
+    assert_fails(read_text("arrival;duration_s\n1,5;1,125\n", &(struct bli_log_options){0}), BAL_E_FORMAT,
                  "the commas of duration_s may stand before a fraction or between thousands");
-    r = read_text("arrival,duration_s\n1.5,0.5\n2.5,0,25\n3.5,0.5\n", &(struct bal_log_options){0});
+    r = read_text("arrival,duration_s\n1.5,0.5\n2.5,0,25\n3.5,0.5\n", &(struct bli_log_options){0});
     assert_int_equal(r->jobs, 2);
-    assert_int_equal(r->summary.skipped[BAL_LOG_MALFORMED], 1);
-    r = read_text("{\"start\":1.5,\"duration_s\":\"0,25\"}\n", &(struct bal_log_options){0});
+    assert_int_equal(r->summary.skipped[BLI_LOG_MALFORMED], 1);
+    r = read_text("{\"start\":1.5,\"duration_s\":\"0,25\"}\n", &(struct bli_log_options){0});
     assert_job(r, 0, 3 * S / 2, S / 4);
 }
 
@@ -514,24 +514,24 @@ static void asks_for_units(void **state) {
         {"arrival,service\n1.5,1\n", "in which unit is service"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_fails(read_text(bad[i].text, &(struct bal_log_options){0}), BAL_E_FORMAT, bad[i].part);
+        assert_fails(read_text(bad[i].text, &(struct bli_log_options){0}), BAL_E_FORMAT, bad[i].part);
     /* a mean above an hour, or below a microsecond, is none */
     const struct result *r =
-        read_text("{\"ts\":1.5,\"duration\":2500000000000.5}\n", &(struct bal_log_options){0});
+        read_text("{\"ts\":1.5,\"duration\":2500000000000.5}\n", &(struct bli_log_options){0});
     assert_fails(r, BAL_E_FORMAT, "is no length of time in any unit");
-    r = read_text("{\"start\":1.5,\"duration\":5000000000000}\n", &(struct bal_log_options){0});
+    r = read_text("{\"start\":1.5,\"duration\":5000000000000}\n", &(struct bli_log_options){0});
     assert_fails(r, BAL_E_FORMAT, "is no length of time in any unit");
-    r = read_text("{\"start\":1.5,\"duration\":500000000000}\n", &(struct bal_log_options){0});
+    r = read_text("{\"start\":1.5,\"duration\":500000000000}\n", &(struct bli_log_options){0});
     assert_string_equal(r->summary.file[0].service, "duration (ns)");
     /* one that is beyond everything rules nothing out */
     static char text[3000];
     *text = 0;
     for (int i = 0; i < 40; i++)
         strcat(text, i == 7 ? "{\"ts\":1.5,\"duration\":1e15}\n" : "{\"ts\":1.5,\"duration\":41000}\n");
-    assert_fails(read_text(text, &(struct bal_log_options){0}), BAL_E_FORMAT, "in which unit is duration");
-    r = read_text("{\"start\":1.5,\"latency\":\"41ms\"}\n", &(struct bal_log_options){0});
+    assert_fails(read_text(text, &(struct bli_log_options){0}), BAL_E_FORMAT, "in which unit is duration");
+    r = read_text("{\"start\":1.5,\"latency\":\"41ms\"}\n", &(struct bli_log_options){0});
     assert_job(r, 0, 3 * S / 2, 41 * MS);
-    r = read_text("start,duration [ms],x\n1.5,41,y\n", &(struct bal_log_options){0});
+    r = read_text("start,duration [ms],x\n1.5,41,y\n", &(struct bli_log_options){0});
     assert_job(r, 0, 3 * S / 2, 41 * MS);
 }
 
@@ -539,27 +539,27 @@ static void takes_the_fields_it_is_told(void **state) {
     (void)state;
     static const char haproxy[] = "10.0.1.2:3 [15/Nov/2026:10:11:12.345] f b/s 10/20/30/69/129 200 50 - - "
                                   "---- 1/1/1/1/0 0/0 \"GET /x\"\n";
-    assert_job(read_text(haproxy, &(struct bal_log_options){.service = "Tt"}), 0, TEN + 345 * MS, 129 * MS);
-    assert_job(read_text(haproxy, &(struct bal_log_options){.service = "Tw", .time = "tr:end"}), 0,
+    assert_job(read_text(haproxy, &(struct bli_log_options){.service = "Tt"}), 0, TEN + 345 * MS, 129 * MS);
+    assert_job(read_text(haproxy, &(struct bli_log_options){.service = "Tw", .time = "tr:end"}), 0,
                TEN + 216 * MS, 20 * MS);
     static const char json[] = "{\"a\":{\"b\":{\"t\":1794737472000},\"c\":250},\"t\":7,\"duration_s\":9}\n";
-    assert_job(read_text(json, &(struct bal_log_options){.service = "a.c:us", .time = "a.b.t:start"}), 0, TEN,
+    assert_job(read_text(json, &(struct bli_log_options){.service = "a.c:us", .time = "a.b.t:start"}), 0, TEN,
                250000);
-    assert_job(read_text(json, &(struct bal_log_options){.service = "a.c:ms", .time = "a.b.t"}), 0,
+    assert_job(read_text(json, &(struct bli_log_options){.service = "a.c:ms", .time = "a.b.t"}), 0,
                TEN - 9 * S, 250 * MS);
     const struct result *r =
         read_text(COMBINED " 0.250 0.200\n",
-                  &(struct bal_log_options){.format = "combined", .service = "$request_time:ms"});
+                  &(struct bli_log_options){.format = "combined", .service = "$request_time:ms"});
     assert_int_equal(r->jobs, 1);
     assert_true(r->job[0].size == 250000);
 
-    assert_fails(read_text(json, &(struct bal_log_options){.service = "d"}), BAL_E_UNKNOWN,
+    assert_fails(read_text(json, &(struct bli_log_options){.service = "d"}), BAL_E_UNKNOWN,
                  "no field 'd'; it has a, t, duration_s");
-    assert_fails(read_text(haproxy, &(struct bal_log_options){.service = "Tx"}), BAL_E_UNKNOWN,
+    assert_fails(read_text(haproxy, &(struct bli_log_options){.service = "Tx"}), BAL_E_UNKNOWN,
                  "no field 'Tx'; it has tr, TR, Tw");
-    assert_fails(read_text(COMBINED " 0.250\n", &(struct bal_log_options){.service = "$upstream"}),
+    assert_fails(read_text(COMBINED " 0.250\n", &(struct bli_log_options){.service = "$upstream"}),
                  BAL_E_UNKNOWN, "no field '$upstream'; it has $remote_addr, ");
-    assert_fails(read_text("a,b\n1,2\n", &(struct bal_log_options){.format = "csv", .service = "c"}),
+    assert_fails(read_text("a,b\n1,2\n", &(struct bli_log_options){.format = "csv", .service = "c"}),
                  BAL_E_UNKNOWN, "no field 'c'; it has a, b");
 }
 
@@ -568,7 +568,7 @@ static void scales_what_is_subtracted(void **state) {
     (void)state;
     static const char json[] =
         "{\"ts\":1794737472.0,\"duration\":50}\n{\"ts\":1794737473.0,\"duration\":900}\n";
-    const struct result *r = read_text(json, &(struct bal_log_options){.service = "duration:ms"});
+    const struct result *r = read_text(json, &(struct bli_log_options){.service = "duration:ms"});
     assert_job(r, 0, TEN - 50 * MS, 50 * MS);
     assert_job(r, 1, TEN + 100 * MS, 900 * MS);
 }
@@ -577,10 +577,10 @@ enum { RECORDS = 16 };
 
 struct records {
     size_t count;
-    struct bal_log_record record[RECORDS];
+    struct bli_log_record record[RECORDS];
 };
 
-static enum bal_code keep_record(void *context, const struct bal_log_record *record, struct bal_error *err) {
+static enum bal_code keep_record(void *context, const struct bli_log_record *record, struct bal_error *err) {
     (void)err;
     struct records *records = context;
     assert_true(records->count < RECORDS);
@@ -588,32 +588,32 @@ static enum bal_code keep_record(void *context, const struct bal_log_record *rec
     return BAL_OK;
 }
 
-static enum bal_code drop_record(void *context, const struct bal_log_record *record, struct bal_error *err) {
+static enum bal_code drop_record(void *context, const struct bli_log_record *record, struct bal_error *err) {
     (void)context, (void)record, (void)err;
     return BAL_OK;
 }
 
 /* The text's records, with the names of the servers in the order of their numbers. */
-static void assert_records(const char *text, struct bal_log_options options, struct records *records,
+static void assert_records(const char *text, struct bli_log_options options, struct records *records,
                            const char *const *names, size_t count) {
-    struct bal_log_summary summary;
+    struct bli_log_summary summary;
     struct bal_error err;
-    assert_int_equal(bal_log_servers_new(&options.servers, &err), BAL_OK);
+    assert_int_equal(bli_log_servers_new(&options.servers, &err), BAL_OK);
     *records = (struct records){0};
     options.take = keep_record;
     options.take_context = records;
     write_text(text);
     const char *const paths[] = {path};
-    if (bal_log_read(paths, 1, &options, &summary, &err))
+    if (bli_log_read(paths, 1, &options, &summary, &err))
         fail_msg("%s", err.text);
-    assert_int_equal(bal_log_servers_count(options.servers), count);
+    assert_int_equal(bli_log_servers_count(options.servers), count);
     for (uint32_t i = 0; i < count; i++)
-        assert_string_equal(bal_log_servers_name(options.servers, i), names[i]);
-    bal_log_servers_free(options.servers);
-    bal_log_summary_fini(&summary);
+        assert_string_equal(bli_log_servers_name(options.servers, i), names[i]);
+    bli_log_servers_free(options.servers);
+    bli_log_summary_fini(&summary);
 }
 
-static void assert_visit(const struct bal_log_record *record, unsigned i, uint32_t server, int64_t took,
+static void assert_visit(const struct bli_log_record *record, unsigned i, uint32_t server, int64_t took,
                          int status) {
     assert_true(i < record->tries);
     assert_int_equal(record->visit[i].server, server);
@@ -631,14 +631,14 @@ static void tells_tries_of_nginx(void **state) {
         "1794737472.000 0.100 0.010, 0.050 : - 10.0.0.2:80, 10.0.0.1:80 : [::1]:80 502, 200 : - 499\n"
         "1794737472.000 0.001 - - - 304\n"
         "1794737472.000 0.000 0.000 unix:/run/a 200 200\n",
-        (struct bal_log_options){.format = "$msec $request_time $upstream_response_time "
+        (struct bli_log_options){.format = "$msec $request_time $upstream_response_time "
                                            "$upstream_addr $upstream_status $status"},
         &records, names, 4);
     assert_int_equal(records.count, 3);
-    const struct bal_log_record *r = records.record;
+    const struct bli_log_record *r = records.record;
     assert_int_equal(r[0].tries, 1);
     assert_visit(&r[0], 0, 0, 90 * MS, 200);
-    assert_int_equal(r[0].covers, BAL_LOG_COVERS_SERVER);
+    assert_int_equal(r[0].covers, BLI_LOG_COVERS_SERVER);
     assert_int_equal(r[0].status, 200);
     assert_true(r[0].whole == 100 * MS && r[0].ahead == -1 && !r[0].aborted);
     assert_int_equal(r[1].tries, 3);
@@ -657,7 +657,7 @@ static void hands_on_what_is_left_out(void **state) {
     static const char *const names[] = {"a"};
     struct records records;
     assert_records("start,duration_s,host,path\n1.5,1,a,/x\n2.5,2,a,/y\n3.5,3,a,/x\n",
-                   (struct bal_log_options){.server = "host", .path = "x"}, &records, names, 1);
+                   (struct bli_log_options){.server = "host", .path = "x"}, &records, names, 1);
     assert_int_equal(records.count, 3);
     for (int i = 0; i < 3; i++)
         assert_true(records.record[i].wanted == (i != 1) && records.record[i].tries == 1);
@@ -675,9 +675,9 @@ static void tells_servers_of_haproxy(void **state) {
              "10.0.1.2:3 [15/Nov/2026:10:11:12.345] f b/<NOSRV> 0/-1/-1/-1/10 503 50 - - SC-- %s",
              rest, rest, rest);
     struct records records;
-    assert_records(text, (struct bal_log_options){0}, &records, names, 2);
+    assert_records(text, (struct bli_log_options){0}, &records, names, 2);
     assert_int_equal(records.count, 2);
-    const struct bal_log_record *r = records.record;
+    const struct bli_log_record *r = records.record;
     assert_visit(&r[0], 0, 0, 69 * MS, 0);
     assert_true(r[0].ahead == 60 * MS && r[0].whole == 140 * MS && r[0].status == 200 && !r[0].aborted);
     assert_visit(&r[1], 0, 1, 5000 * MS, 0);
@@ -690,12 +690,12 @@ static void tells_servers_of_named_fields(void **state) {
     static const char *const names[] = {"b", "a"};
     struct records records;
     assert_records("start,duration_s,host\n1.5,1,b\n1.5,1,a\n1.5,1,b\n1.5,1,\n",
-                   (struct bal_log_options){.server = "host"}, &records, names, 2);
+                   (struct bli_log_options){.server = "host"}, &records, names, 2);
     assert_int_equal(records.count, 4);
     assert_visit(&records.record[1], 0, 1, S, 0);
     assert_visit(&records.record[2], 0, 0, S, 0);
     assert_int_equal(records.record[3].tries, 0);
-    assert_int_equal(records.record[0].covers, BAL_LOG_COVERS_REQUEST);
+    assert_int_equal(records.record[0].covers, BLI_LOG_COVERS_REQUEST);
 
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -703,15 +703,15 @@ static void tells_servers_of_named_fields(void **state) {
     for (int i = 0; i < 70000; i++)
         fprintf(file, "1.5,1,%d\n", i);
     assert_int_equal(fclose(file), 0);
-    struct bal_log_options options = {.server = "client", .take = drop_record};
-    struct bal_log_summary summary;
+    struct bli_log_options options = {.server = "client", .take = drop_record};
+    struct bli_log_summary summary;
     struct bal_error err;
-    assert_int_equal(bal_log_servers_new(&options.servers, &err), BAL_OK);
+    assert_int_equal(bli_log_servers_new(&options.servers, &err), BAL_OK);
     const char *const paths[] = {path};
-    assert_int_equal(bal_log_read(paths, 1, &options, &summary, &err), BAL_E_RANGE);
+    assert_int_equal(bli_log_read(paths, 1, &options, &summary, &err), BAL_E_RANGE);
     assert_non_null(strstr(err.text, "more than 65536 names of servers, the last being '65536'"));
-    bal_log_summary_fini(&summary);
-    bal_log_servers_free(options.servers);
+    bli_log_summary_fini(&summary);
+    bli_log_servers_free(options.servers);
 }
 
 static void tells_classes(void **state) {
@@ -733,17 +733,17 @@ static void tells_classes(void **state) {
                  {"request", "^POST ", {false, true, false, false, false}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct result *r = read_text(
-            text, &(struct bal_log_options){.high_field = cases[i].field, .high_pattern = cases[i].pattern});
+            text, &(struct bli_log_options){.high_field = cases[i].field, .high_pattern = cases[i].pattern});
         assert_int_equal(r->code, BAL_OK);
         assert_int_equal(r->jobs, 5);
         for (int k = 0; k < 5; k++)
             assert_int_equal(r->job[k].high, cases[i].high[k]);
     }
-    assert_fails(read_text(text, &(struct bal_log_options){.high_pattern = "^(/a"}), BAL_E_SYNTAX,
+    assert_fails(read_text(text, &(struct bli_log_options){.high_pattern = "^(/a"}), BAL_E_SYNTAX,
                  "pattern '^(/a' cannot be read beyond its character 4");
-    assert_fails(read_text(text, &(struct bal_log_options){.high_pattern = "x", .high_field = "nix"}),
+    assert_fails(read_text(text, &(struct bli_log_options){.high_pattern = "x", .high_field = "nix"}),
                  BAL_E_UNKNOWN, "no field 'nix'");
-    assert_fails(read_text("time,duration_s\n1,1\n", &(struct bal_log_options){.high_pattern = "x"}),
+    assert_fails(read_text("time,duration_s\n1,1\n", &(struct bli_log_options){.high_pattern = "x"}),
                  BAL_E_UNKNOWN, "path of a request");
 }
 
@@ -755,7 +755,7 @@ static void limits_patterns(void **state) {
     for (; used + 20 < sizeof line; used += 10)
         memcpy(line + used, "/abcdefghi", 10);
     memcpy(line + used, "\"}\n", 4);
-    const struct result *r = read_text(line, &(struct bal_log_options){.high_pattern = "^(/[a-z]+)*$"});
+    const struct result *r = read_text(line, &(struct bli_log_options){.high_pattern = "^(/[a-z]+)*$"});
     if (r->code)
         fail_msg("%s", r->err.text);
     assert_int_equal(r->jobs, 1);
@@ -764,16 +764,16 @@ static void limits_patterns(void **state) {
     static const char slow[] =
         "{\"ts\":1.5,\"duration_s\":1,\"path\":\"/b\"}\n"
         "{\"ts\":1.5,\"duration_s\":1,\"path\":\"/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"}\n";
-    r = read_text(slow, &(struct bal_log_options){.format = "json", .high_pattern = "^/((a+)+)+$"});
+    r = read_text(slow, &(struct bli_log_options){.format = "json", .high_pattern = "^/((a+)+)+$"});
     assert_fails(r, BAL_E_RANGE, ":2: pattern '^/((a+)+)+$' takes too much to match '/aaaa");
     assert_fails(r, BAL_E_RANGE, "more than 10000000 steps; write a simpler one");
-    r = read_text(slow, &(struct bal_log_options){.format = "json", .path = "^/((a+)+)+$"});
+    r = read_text(slow, &(struct bli_log_options){.format = "json", .path = "^/((a+)+)+$"});
     assert_fails(r, BAL_E_RANGE, "write a simpler one");
 }
 
 static volatile int stop_soon;
 
-static enum bal_code ask_to_stop(void *context, const struct bal_log_record *record, struct bal_error *err) {
+static enum bal_code ask_to_stop(void *context, const struct bli_log_record *record, struct bal_error *err) {
     (void)record, (void)err;
     ++*(int *)context;
     stop_soon = 1;
@@ -785,7 +785,7 @@ static void stops_between_lines(void **state) {
     (void)state;
     int taken = 0;
     stop_soon = 0;
-    const struct bal_log_options options = {.take = ask_to_stop, .take_context = &taken, .stop = &stop_soon};
+    const struct bli_log_options options = {.take = ask_to_stop, .take_context = &taken, .stop = &stop_soon};
     assert_fails(read_text("start,duration_s\n1.5,1\n1.5,1\n1.5,1\n", &options), BAL_E_STOPPED, "stopped");
     assert_int_equal(taken, 1);
 }
@@ -799,7 +799,7 @@ static void spreads_whole_seconds(void **state) {
         used += (size_t)sprintf(text + used, "%d,1\n", 1794737472) - 0;
     char whole[sizeof text + 32];
     snprintf(whole, sizeof whole, "arrival,duration_s\n%s", text);
-    struct bal_log_options options = {.seed = 5};
+    struct bli_log_options options = {.seed = 5};
     const struct result *r = read_text(whole, &options);
     assert_int_equal(r->jobs, JOBS);
     assert_true(r->summary.spread && r->summary.resolution == 1);
@@ -838,7 +838,7 @@ static void spreads_ends_in_the_order_of_lines(void **state) {
     size_t used = (size_t)sprintf(text, "ts,duration_ms\n");
     for (int i = 0; i < SECONDS * EACH; i++)
         used += (size_t)sprintf(text + used, "%d,%d\n", 1794737472 + i / EACH, 1 + i);
-    const struct result *r = read_text(text, &(struct bal_log_options){.seed = 5});
+    const struct result *r = read_text(text, &(struct bli_log_options){.seed = 5});
     assert_int_equal(r->jobs, SECONDS * EACH);
     int64_t end[SECONDS * EACH];
     for (uint64_t i = 0; i < r->jobs; i++) { /* they are sorted by arrival */
@@ -857,7 +857,7 @@ static void tells_kinds(void **state) {
                                "{\"start\":3.5,\"duration_s\":1,\"path\":\"/api/login\"}\n"
                                "{\"start\":4.5,\"duration_s\":1}\n";
     static const char *const patterns[] = {"login$", "^/api/"};
-    const struct bal_log_options options = {.kind = patterns, .kinds = 2, .high_pattern = "^/b"};
+    const struct bli_log_options options = {.kind = patterns, .kinds = 2, .high_pattern = "^/b"};
     const struct result *r = read_text(text, &options);
     static const uint8_t wanted[] = {2, 0, 1, 0}; /* the first that matches */
     for (int i = 0; i < 4; i++) {
@@ -865,10 +865,10 @@ static void tells_kinds(void **state) {
         assert_int_equal(r->job[i].high, i == 1);
     }
     static const char *const bad[] = {"a", "("};
-    assert_fails(read_text(text, &(struct bal_log_options){.kind = bad, .kinds = 2}), BAL_E_SYNTAX,
+    assert_fails(read_text(text, &(struct bli_log_options){.kind = bad, .kinds = 2}), BAL_E_SYNTAX,
                  "pattern '(' cannot be read");
     assert_fails(
-        read_text("start,duration_s\n1.5,1\n", &(struct bal_log_options){.kind = patterns, .kinds = 1}),
+        read_text("start,duration_s\n1.5,1\n", &(struct bli_log_options){.kind = patterns, .kinds = 1}),
         BAL_E_UNKNOWN, "no field of the log looks like the path");
 }
 
@@ -893,36 +893,36 @@ static void accounts_for_skipped_lines(void **state) {
                                "{}\n"
                                "{\"ts\":0.5,\"duration_s\":1}\n"
                                "{\"ts\":9.5,\"durat";
-    const struct result *r = read_text(text, &(struct bal_log_options){.format = "json", .time = "ts:start"});
+    const struct result *r = read_text(text, &(struct bli_log_options){.format = "json", .time = "ts:start"});
     assert_job(r, 0, S / 2, S);
     assert_job(r, 1, 3 * S / 2, S);
     assert_job(r, 2, 7 * S / 2, S);
-    const struct bal_log_summary *summary = &r->summary;
+    const struct bli_log_summary *summary = &r->summary;
     assert_int_equal(summary->jobs, 3);
     assert_int_equal(r->unordered, 1);
     assert_int_equal(summary->empty, 3);
     assert_int_equal(summary->lines, 18);
     assert_int_equal(summary->bytes, sizeof text - 1);
-    const uint64_t skipped[] = {[BAL_LOG_MALFORMED] = 4, [BAL_LOG_NO_TIME] = 3, [BAL_LOG_NO_SERVICE] = 3,
-                                [BAL_LOG_ZERO] = 0,      [BAL_LOG_BINARY] = 1,  [BAL_LOG_TRUNCATED] = 1};
+    const uint64_t skipped[] = {[BLI_LOG_MALFORMED] = 4, [BLI_LOG_NO_TIME] = 3, [BLI_LOG_NO_SERVICE] = 3,
+                                [BLI_LOG_ZERO] = 0,      [BLI_LOG_BINARY] = 1,  [BLI_LOG_TRUNCATED] = 1};
     for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
         assert_int_equal(summary->skipped[i], skipped[i]);
-    assert_int_equal(summary->example[0].reason, BAL_LOG_NO_SERVICE);
+    assert_int_equal(summary->example[0].reason, BLI_LOG_NO_SERVICE);
     assert_int_equal(summary->example[0].line, 5);
     assert_string_equal(summary->example[0].file, path);
     assert_string_equal(summary->example[0].text, "{\"ts\":2.5,\"duration_s\":\"-\"}");
     assert_int_equal(summary->example[4].line, 10); /* two have no service, two no time */
 
-    r = read_text("arrival,duration_s\n1.5,1\n1.5,1\n\tb\xc3\xa9\x7f\n", &(struct bal_log_options){0});
+    r = read_text("arrival,duration_s\n1.5,1\n1.5,1\n\tb\xc3\xa9\x7f\n", &(struct bli_log_options){0});
     assert_string_equal(r->summary.example[0].text, " b\xc3\xa9?");
 
     /* of each reason two are shown, and of a line that does not fit both ends */
     r = read_text(COMBINED " 0.250\n" COMBINED " 0.000\n" COMBINED " 0.000\n" COMBINED " 0.000\nx\n",
-                  &(struct bal_log_options){0});
+                  &(struct bli_log_options){0});
     assert_int_equal(r->summary.examples, 1);
     assert_int_equal(r->summary.example[0].line, 5);
     /* 0.000 is less than half a millisecond: a job all the same, of a quarter */
-    assert_int_equal(r->summary.skipped[BAL_LOG_ZERO], 0);
+    assert_int_equal(r->summary.skipped[BLI_LOG_ZERO], 0);
     assert_int_equal(r->summary.zeros, 3);
     assert_true(r->summary.max_zero == 0.25e-3);
     assert_int_equal(r->summary.jobs, 4);
@@ -930,7 +930,7 @@ static void accounts_for_skipped_lines(void **state) {
     r = read_text(
         "arrival,duration_s,text\n1.5,1,x\n1.5,-,begins here and goes on beyond what can be shown of it,"
         " since nobody wants to see all of a line that has nothing of interest before it ends\n",
-        &(struct bal_log_options){.format = "csv"});
+        &(struct bli_log_options){.format = "csv"});
     assert_string_equal(r->summary.example[0].text,
                         "1.5,-,begins here and goes on beyond what can be shown of"
                         " ... all of a line that has nothing of interest before it ends");
@@ -944,11 +944,11 @@ static void refuses_coarse_times(void **state) {
     for (int i = 0; i < 19; i++)
         used += (size_t)sprintf(text + used, "%d.5,1\n", i);
     sprintf(text + used, "1.5,0\n1.5,0\n");
-    const struct result *r = read_text(text, &(struct bal_log_options){0});
+    const struct result *r = read_text(text, &(struct bli_log_options){0});
     assert_int_equal(r->jobs, 19);
-    assert_int_equal(r->summary.skipped[BAL_LOG_ZERO], 2);
+    assert_int_equal(r->summary.skipped[BLI_LOG_ZERO], 2);
     strcat(text, "1.5,0\n");
-    assert_fails(read_text(text, &(struct bal_log_options){0}), BAL_E_FORMAT,
+    assert_fails(read_text(text, &(struct bli_log_options){0}), BAL_E_FORMAT,
                  "duration_s (s) tells 3 of 22 service times as 0");
 }
 
@@ -970,10 +970,10 @@ static void drops_long_lines(void **state) {
             fprintf(file, "%s%s", end, i + 1 < sizeof lengths / sizeof *lengths ? "\n" : "");
         }
         assert_int_equal(fclose(file), 0);
-        const struct result *r = read_log(&(struct bal_log_options){0});
+        const struct result *r = read_log(&(struct bli_log_options){0});
         assert_int_equal(r->code, BAL_OK);
         assert_int_equal(r->summary.jobs, 3 + !order);
-        assert_int_equal(r->summary.skipped[BAL_LOG_TOO_LONG], 2);
+        assert_int_equal(r->summary.skipped[BLI_LOG_TOO_LONG], 2);
         assert_int_equal(strncmp(r->summary.example[0].text, "{\"ts\":2.5", 9), 0);
         assert_int_equal(r->summary.example[0].line, 1 + !order);
     }
@@ -982,10 +982,10 @@ static void drops_long_lines(void **state) {
     assert_non_null(zeros);
     write_bytes(zeros, 5000000);
     free(zeros);
-    const struct result *r = read_log(&(struct bal_log_options){0});
+    const struct result *r = read_log(&(struct bli_log_options){0});
     assert_int_equal(r->code, BAL_OK);
     assert_int_equal(r->summary.lines, 1);
-    assert_int_equal(r->summary.skipped[BAL_LOG_TOO_LONG], 1);
+    assert_int_equal(r->summary.skipped[BLI_LOG_TOO_LONG], 1);
 }
 
 static size_t pack_gzip(const char *text, size_t length, char *to, size_t room) {
@@ -1035,7 +1035,7 @@ static void check_packing(size_t (*pack)(const char *, size_t, char *, size_t), 
     const size_t b = pack(text + length / 2, length - length / 2, both + a, length - a);
     for (size_t zeros = 0; zeros <= 1000; zeros += 500) {
         write_bytes(both, a + b + zeros);
-        const struct result *r = read_log(&(struct bal_log_options){0});
+        const struct result *r = read_log(&(struct bli_log_options){0});
         assert_int_equal(r->code, BAL_OK);
         assert_int_equal(r->jobs, PACKED_LINES);
         assert_int_equal(r->summary.bytes, length);
@@ -1044,19 +1044,19 @@ static void check_packing(size_t (*pack)(const char *, size_t, char *, size_t), 
     }
     for (size_t cut = 6; cut < a + b; cut += cut < 40 ? 1 : 7919) {
         write_bytes(both, cut);
-        const struct result *r = read_log(&(struct bal_log_options){0});
+        const struct result *r = read_log(&(struct bli_log_options){0});
         if (r->code)
             fail_msg("cut after %zu of %zu and %zu bytes: %s", cut, a, b, r->err.text);
         assert_int_equal(r->summary.truncated, cut != a);
         assert_true(r->jobs < PACKED_LINES);
-        assert_int_equal(r->summary.skipped[BAL_LOG_MALFORMED], 0);
+        assert_int_equal(r->summary.skipped[BLI_LOG_MALFORMED], 0);
     }
     memcpy(both + a + b, "xyz of something else", 21);
     write_bytes(both, a + b + 21);
-    assert_fails(read_log(&(struct bal_log_options){0}), BAL_E_FORMAT, "is damaged");
+    assert_fails(read_log(&(struct bli_log_options){0}), BAL_E_FORMAT, "is damaged");
     both[a / 2] ^= 0x55;
     write_bytes(both, a + b);
-    assert_fails(read_log(&(struct bal_log_options){0}), BAL_E_FORMAT, path);
+    assert_fails(read_log(&(struct bli_log_options){0}), BAL_E_FORMAT, path);
     free(both);
 }
 
@@ -1077,15 +1077,15 @@ static void reads_compressed_files(void **state) {
     static char skipped[10000] = "\x50\x2a\x4d\x18\x04\0\0\0abcd";
     const size_t size = 12 + pack_zstd("arrival,duration_s\n1.5,1\n", 25, skipped + 12, sizeof skipped - 12);
     write_bytes(skipped, size);
-    assert_int_equal(read_log(&(struct bal_log_options){0})->jobs, 1);
+    assert_int_equal(read_log(&(struct bli_log_options){0})->jobs, 1);
     write_bytes("\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00", 9);
-    assert_fails(read_log(&(struct bal_log_options){0}), BAL_E_RANGE, "zstdcat --long=31");
+    assert_fails(read_log(&(struct bli_log_options){0}), BAL_E_RANGE, "zstdcat --long=31");
     free(text);
 }
 
 static void refuses_files(void **state) {
     (void)state;
-    const struct bal_log_options options = {0};
+    const struct bli_log_options options = {0};
     const char *missing[] = {"/nowhere/access.log"}, *directory[] = {"/tmp"};
     assert_fails(read_paths(missing, 1, &options), BAL_E_IO,
                  "'/nowhere/access.log' cannot be read: No such file");
@@ -1114,7 +1114,7 @@ static void refuses_files(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_fails(read_text(cases[i].text, &options), BAL_E_FORMAT, cases[i].part);
-    assert_fails(read_text(COMBINED " 0.250\n", &(struct bal_log_options){.format = "apache"}), BAL_E_FORMAT,
+    assert_fails(read_text(COMBINED " 0.250\n", &(struct bli_log_options){.format = "apache"}), BAL_E_FORMAT,
                  "0 whole numbers stand behind the combined format");
     /* Half of the lines are not enough. */
     assert_fails(read_text(COMBINED " 0.250\nno\n", &options), BAL_E_FORMAT, "not in a format");
@@ -1137,7 +1137,7 @@ static void measures_the_clock_late(void **state) {
         fprintf(file, "not a line of the format\n");
     fprintf(file, "1794737472.345 0.100\n1794737473.345 0.100\n");
     assert_int_equal(fclose(file), 0);
-    const struct result *r = read_log(&(struct bal_log_options){.format = "$msec $request_time"});
+    const struct result *r = read_log(&(struct bli_log_options){.format = "$msec $request_time"});
     assert_job(r, 0, TEN + 245 * MS, 100 * MS);
     assert_true(r->summary.resolution == 0.001 && !r->summary.spread);
 }
@@ -1151,7 +1151,7 @@ static void looks_behind_comments(void **state) {
         fprintf(file, "# %d\n", i);
     fprintf(file, "%s", COMBINED " 0.250\n");
     assert_int_equal(fclose(file), 0);
-    const struct result *r = read_log(&(struct bal_log_options){0});
+    const struct result *r = read_log(&(struct bli_log_options){0});
     assert_int_equal(r->code, BAL_OK);
     assert_int_equal(r->jobs, 1);
     assert_int_equal(r->summary.empty, 100000);
@@ -1176,7 +1176,7 @@ static void reads_several(void **state) {
     const int before = dup(STDIN_FILENO);
     dup2(ends[0], STDIN_FILENO);
     const char *const paths[] = {other, path, other};
-    const struct result *r = read_paths(paths, 2, &(struct bal_log_options){0});
+    const struct result *r = read_paths(paths, 2, &(struct bli_log_options){0});
     assert_int_equal(r->jobs, 4);
     for (int i = 0; i < 4; i++)
         assert_job(r, (uint64_t)i, i * S + 3 * S / 2, (i + 1) * S);
@@ -1188,7 +1188,7 @@ static void reads_several(void **state) {
     assert_int_equal(r->summary.file[1].jobs, 2);
     assert_int_equal(r->summary.file[1].lines, 2);
     const char *const standard[] = {"-"};
-    r = read_paths(standard, 1, &(struct bal_log_options){.format = "apache:%t %D"});
+    r = read_paths(standard, 1, &(struct bli_log_options){.format = "apache:%t %D"});
     assert_job(r, 0, S / 2, S / 2);
     dup2(before, STDIN_FILENO);
     close(before);
@@ -1212,7 +1212,7 @@ static void finds_the_same_file_twice(void **state) {
     close(fd);
     write_text(text);
     const char *const paths[] = {path, other, packed, path};
-    const struct result *r = read_paths(paths, 4, &(struct bal_log_options){0});
+    const struct result *r = read_paths(paths, 4, &(struct bli_log_options){0});
     assert_int_equal(r->jobs, 12);
     assert_int_equal(r->summary.file[0].same, 0);
     assert_int_equal(r->summary.file[1].same, 0);
@@ -1230,7 +1230,7 @@ static void filters_jobs(void **state) {
         "{\"start\":\"2026-11-16T00:00:00.000Z\",\"latency_ms\":3,\"path\":\"/api/c\",\"status\":\"503\"}\n"
         "{\"start\":\"2026-11-16T10:11:12.000Z\",\"latency_ms\":4,\"status\":204}\n";
     const struct {
-        struct bal_log_options options;
+        struct bli_log_options options;
         const char *left; /* sizes in milliseconds */
     } cases[] = {
         {{.from = "2026-11-15T10:11:13Z"}, "234"},
@@ -1254,7 +1254,7 @@ static void filters_jobs(void **state) {
             assert_int_equal(r->job[k].size, (cases[i].left[k] - '0') * MS);
     }
     const struct {
-        struct bal_log_options options;
+        struct bli_log_options options;
         enum bal_code code;
         const char *part;
     } bad[] = {
@@ -1267,9 +1267,9 @@ static void filters_jobs(void **state) {
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_fails(read_text(text, &bad[i].options), bad[i].code, bad[i].part);
-    assert_fails(read_text("start,duration_s\n1.5,1\n", &(struct bal_log_options){.status = "200"}),
+    assert_fails(read_text("start,duration_s\n1.5,1\n", &(struct bli_log_options){.status = "200"}),
                  BAL_E_UNKNOWN, "no field of the log looks like the status");
-    assert_fails(read_text("start,duration_s\n1.5,1\n", &(struct bal_log_options){.path = "x"}),
+    assert_fails(read_text("start,duration_s\n1.5,1\n", &(struct bli_log_options){.path = "x"}),
                  BAL_E_UNKNOWN, "no field of the log looks like the path");
 }
 
@@ -1288,11 +1288,11 @@ static void stops_and_reports(void **state) {
         fprintf(file, "%d.5,1\n", i);
     assert_int_equal(fclose(file), 0);
     double part = 0;
-    const struct bal_log_options report = {.progress = note_progress, .progress_context = &part};
+    const struct bli_log_options report = {.progress = note_progress, .progress_context = &part};
     assert_int_equal(read_log(&report)->jobs, 300000);
     assert_true(part > 0.5);
     const volatile int stop = 1;
-    assert_fails(read_log(&(struct bal_log_options){.stop = &stop}), BAL_E_STOPPED, "stopped");
+    assert_fails(read_log(&(struct bli_log_options){.stop = &stop}), BAL_E_STOPPED, "stopped");
 }
 
 static int make_path(void **state) {
@@ -1340,22 +1340,22 @@ static void requests_are_taken_apart(void **state) {
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         const char *request = samples[i].request, *method = samples[i].method;
-        char text[BAL_LOG_REQUEST] = "";
+        char text[BLI_LOG_REQUEST] = "";
         const size_t length =
-            bal_log_request_text((struct bal_log_span){request, request ? strlen(request) : 0},
-                                 (struct bal_log_span){method, method ? strlen(method) : 0}, text);
+            bli_log_request_text((struct bli_log_span){request, request ? strlen(request) : 0},
+                                 (struct bli_log_span){method, method ? strlen(method) : 0}, text);
         assert_int_equal(length, strlen(samples[i].text));
         if (length > 0)
             assert_string_equal(text, samples[i].text);
     }
-    char path_text[BAL_LOG_REQUEST + 1], text[BAL_LOG_REQUEST];
+    char path_text[BLI_LOG_REQUEST + 1], text[BLI_LOG_REQUEST];
     memset(path_text, 'x', sizeof path_text);
     path_text[0] = '/';
-    for (size_t length = BAL_LOG_REQUEST - 20; length <= sizeof path_text; length++) {
+    for (size_t length = BLI_LOG_REQUEST - 20; length <= sizeof path_text; length++) {
         const size_t got =
-            bal_log_request_text((struct bal_log_span){path_text, length}, (struct bal_log_span){0}, text);
+            bli_log_request_text((struct bli_log_span){path_text, length}, (struct bli_log_span){0}, text);
         assert_true(got == 0 || (got == length + 4 && text[got] == 0));
-        assert_true((got == 0) == (length > BAL_LOG_REQUEST - 7)); /* what may take three bytes has room */
+        assert_true((got == 0) == (length > BLI_LOG_REQUEST - 7)); /* what may take three bytes has room */
     }
 }
 
@@ -1367,46 +1367,46 @@ static void requests_are_collected(void **state) {
                "2026-11-15T10:11:12.2Z,5,GET,/a?b\n"
                "2026-11-15T10:11:12.3Z,5,GET,none\n"
                "2026-11-15T10:11:12.4Z,5,POST,/buy\n");
-    struct bal_log_options options = {.take = add_wanted_job};
+    struct bli_log_options options = {.take = add_wanted_job};
     struct result r = {0};
-    struct bal_trace *trace;
+    struct bli_trace *trace;
     const char *paths[] = {path};
-    assert_int_equal(bal_log_requests_new(&options.requests, &r.err), BAL_OK);
-    assert_int_equal(bal_trace_new(NULL, &trace, &r.err), BAL_OK);
+    assert_int_equal(bli_log_requests_new(&options.requests, &r.err), BAL_OK);
+    assert_int_equal(bli_trace_new(NULL, &trace, &r.err), BAL_OK);
     options.take_context = trace;
-    assert_int_equal(bal_log_read(paths, 1, &options, &r.summary, &r.err), BAL_OK);
+    assert_int_equal(bli_log_read(paths, 1, &options, &r.summary, &r.err), BAL_OK);
     take_jobs(trace, &r);
     assert_int_equal(r.jobs, 4);
     assert_true(r.job[0].request == 1 && r.job[1].request == 2 && r.job[2].request == 0 &&
                 r.job[3].request == 1);
     assert_int_equal(r.summary.unsendable, 1);
-    assert_int_equal(bal_log_servers_count(options.requests), 2);
-    assert_string_equal(bal_log_servers_name(options.requests, 0), "POST /buy");
-    assert_string_equal(bal_log_servers_name(options.requests, 1), "GET /a?b");
-    bal_log_servers_free(options.requests);
-    bal_log_summary_fini(&r.summary);
-    bal_trace_free(trace);
+    assert_int_equal(bli_log_servers_count(options.requests), 2);
+    assert_string_equal(bli_log_servers_name(options.requests, 0), "POST /buy");
+    assert_string_equal(bli_log_servers_name(options.requests, 1), "GET /a?b");
+    bli_log_servers_free(options.requests);
+    bli_log_summary_fini(&r.summary);
+    bli_trace_free(trace);
 }
 
 /* ---- service times that are computed ---- */
 
-static struct bal_log_span span_of(const char *text) {
-    return (struct bal_log_span){text, strlen(text)};
+static struct bli_log_span span_of(const char *text) {
+    return (struct bli_log_span){text, strlen(text)};
 }
 
 /* With the columns a = 374, b = 44, c = 0.5, d: no number. */
 static bool value_of(const char *text, int64_t *value) {
-    struct bal_log_expression expression;
+    struct bli_log_expression expression;
     struct bal_error err;
-    assert_int_equal(bal_log_expression_parse(text, &expression, &err), BAL_OK);
-    const struct bal_log_span fields[] = {span_of("44"), span_of(" 374 "), span_of("0.5"), span_of("-")};
-    int field[BAL_LOG_EXPRESSION_COLUMNS];
+    assert_int_equal(bli_log_expression_parse(text, &expression, &err), BAL_OK);
+    const struct bli_log_span fields[] = {span_of("44"), span_of(" 374 "), span_of("0.5"), span_of("-")};
+    int field[BLI_LOG_EXPRESSION_COLUMNS];
     for (int i = 0; i < expression.columns; i++)
         field[i] = *expression.column[i].text == 'a'   ? 1
                    : *expression.column[i].text == 'b' ? 0
                    : *expression.column[i].text == 'c' ? 2
                                                        : 3;
-    return bal_log_expression_value(&expression, fields, field, value);
+    return bli_log_expression_value(&expression, fields, field, value);
 }
 
 static void expressions_are_computed(void **state) {
@@ -1461,21 +1461,21 @@ static void bad_expressions_are_refused(void **state) {
         {"1.2.3ms", "'1.2.3ms', at '1.2.3ms': not a number such as 25, 0.2 or 25ms"},
         {"a*-1ms", "'a*-1ms', at '-1ms': a number, a column or ( is missing"},
     };
-    struct bal_log_expression expression;
+    struct bli_log_expression expression;
     struct bal_error err;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
-        assert_int_equal(bal_log_expression_parse(samples[i].text, &expression, &err), BAL_E_SYNTAX);
+        assert_int_equal(bli_log_expression_parse(samples[i].text, &expression, &err), BAL_E_SYNTAX);
         assert_string_equal(err.text, samples[i].error);
     }
     char deep[100], wide[300] = "";
     memset(deep, '(', sizeof deep);
     deep[sizeof deep - 1] = 0;
-    assert_int_equal(bal_log_expression_parse(deep, &expression, &err), BAL_E_SYNTAX);
+    assert_int_equal(bli_log_expression_parse(deep, &expression, &err), BAL_E_SYNTAX);
     for (int i = 0; i < 70; i++)
         strcat(wide, "1s+");
     strcat(wide, "1s");
-    assert_int_equal(bal_log_expression_parse(wide, &expression, &err), BAL_E_SYNTAX);
-    assert_int_equal(bal_log_expression_parse("(a+b+c+d+e+f+g+h+i)*1s", &expression, &err), BAL_E_SYNTAX);
+    assert_int_equal(bli_log_expression_parse(wide, &expression, &err), BAL_E_SYNTAX);
+    assert_int_equal(bli_log_expression_parse("(a+b+c+d+e+f+g+h+i)*1s", &expression, &err), BAL_E_SYNTAX);
 }
 
 /* A trace of tokens: the time is that of the arrival, as nothing was measured. */
@@ -1485,24 +1485,24 @@ static void reads_traces_of_tokens(void **state) {
                "2026-11-15 10:11:12.0005900,100,10\n"
                "2026-11-15 10:11:12.2000000,200,\n"
                "2026-11-15 10:11:12.1000001,300,20\n");
-    struct bal_log_options options = {.service = "ContextTokens*0.2ms + GeneratedTokens*25ms",
+    struct bli_log_options options = {.service = "ContextTokens*0.2ms + GeneratedTokens*25ms",
                                       .take = add_wanted_job};
     struct result r = {0};
-    struct bal_trace *trace;
+    struct bli_trace *trace;
     const char *paths[] = {path};
-    assert_int_equal(bal_trace_new(NULL, &trace, &r.err), BAL_OK);
+    assert_int_equal(bli_trace_new(NULL, &trace, &r.err), BAL_OK);
     options.take_context = trace;
-    assert_int_equal(bal_log_read(paths, 1, &options, &r.summary, &r.err), BAL_OK);
+    assert_int_equal(bli_log_read(paths, 1, &options, &r.summary, &r.err), BAL_OK);
     take_jobs(trace, &r);
     assert_int_equal(r.jobs, 2);
     assert_int_equal(r.job[0].time, TEN + 590000);
     assert_int_equal(r.job[0].size, 270 * MS);
     assert_int_equal(r.job[1].time, TEN + 100000100);
     assert_int_equal(r.job[1].size, 560 * MS);
-    assert_int_equal(r.summary.skipped[BAL_LOG_NO_SERVICE], 1);
+    assert_int_equal(r.summary.skipped[BLI_LOG_NO_SERVICE], 1);
     assert_string_equal(r.summary.file[0].time, "timestamp (start of the request)");
-    bal_log_summary_fini(&r.summary);
-    bal_trace_free(trace);
+    bli_log_summary_fini(&r.summary);
+    bli_trace_free(trace);
 }
 
 int main(void) {

@@ -16,14 +16,14 @@ enum { TAKEN = 4000 };
 
 struct world {
     char directory[40], path[60], other[60];
-    struct bal_log_options options;
-    struct bal_log_summary summary;
-    struct bal_log_tail *follow;
+    struct bli_log_options options;
+    struct bli_log_summary summary;
+    struct bli_log_tail *follow;
     size_t taken;
     int64_t time[TAKEN];
 };
 
-static enum bal_code take(void *context, const struct bal_log_record *record, struct bal_error *err) {
+static enum bal_code take(void *context, const struct bli_log_record *record, struct bal_error *err) {
     struct world *w = context;
     (void)err;
     assert_true(w->taken < TAKEN);
@@ -43,22 +43,22 @@ static void begin(struct world *w, uint64_t most) {
     assert_non_null(mkdtemp(w->directory));
     snprintf(w->path, sizeof w->path, "%s/log", w->directory);
     snprintf(w->other, sizeof w->other, "%s/log.1", w->directory);
-    w->options = (struct bal_log_options){.take = take, .take_context = w};
+    w->options = (struct bli_log_options){.take = take, .take_context = w};
     put(w->path, "w", "time,duration_s\n100.5,1\n101.5,1\n");
-    assert_int_equal(bal_log_tail_new(w->path, most, &w->options, &w->summary, &w->follow, NULL), BAL_OK);
-    assert_int_equal(bal_log_tail_poll(w->follow, NULL), BAL_OK);
+    assert_int_equal(bli_log_tail_new(w->path, most, &w->options, &w->summary, &w->follow, NULL), BAL_OK);
+    assert_int_equal(bli_log_tail_poll(w->follow, NULL), BAL_OK);
 }
 
 static void end(struct world *w) {
-    bal_log_tail_free(w->follow);
-    bal_log_summary_fini(&w->summary);
+    bli_log_tail_free(w->follow);
+    bli_log_summary_fini(&w->summary);
     unlink(w->path);
     unlink(w->other);
     assert_int_equal(rmdir(w->directory), 0);
 }
 
 static void poll_for(struct world *w, size_t wanted) {
-    assert_int_equal(bal_log_tail_poll(w->follow, NULL), BAL_OK);
+    assert_int_equal(bli_log_tail_poll(w->follow, NULL), BAL_OK);
     assert_int_equal(w->taken, wanted);
 }
 
@@ -75,7 +75,7 @@ static void lines_in_pieces(void **state) {
     poll_for(&w, 4);
     put(w.path, "a", ",1");
     poll_for(&w, 4);
-    assert_int_equal(bal_log_tail_end(w.follow, NULL), BAL_OK); /* a last line may have no end */
+    assert_int_equal(bli_log_tail_end(w.follow, NULL), BAL_OK); /* a last line may have no end */
     assert_int_equal(w.taken, 5);
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(w.time[i], 100 + (int64_t)i);
@@ -99,10 +99,10 @@ static void replaced_in_the_middle_of_a_line(void **state) {
     put(w.other, "a", ",");
     poll_for(&w, 7);
     assert_int_equal(w.time[5], 106);
-    assert_int_equal(w.summary.skipped[BAL_LOG_MALFORMED] + w.summary.skipped[BAL_LOG_TRUNCATED] +
-                         w.summary.skipped[BAL_LOG_NO_SERVICE],
+    assert_int_equal(w.summary.skipped[BLI_LOG_MALFORMED] + w.summary.skipped[BLI_LOG_TRUNCATED] +
+                         w.summary.skipped[BLI_LOG_NO_SERVICE],
                      1);
-    assert_int_equal(bal_log_tail_restarts(w.follow), 1);
+    assert_int_equal(bli_log_tail_restarts(w.follow), 1);
     put(w.path, "a", "108.5,1\n");
     poll_for(&w, 8);
     end(&w);
@@ -118,7 +118,7 @@ static void cut_and_written_anew(void **state) {
     poll_for(&w, 3); /* taken for the header, which stands at the beginning of such files */
     put(w.path, "a", "104.5,1\n");
     poll_for(&w, 4);
-    assert_int_equal(bal_log_tail_restarts(w.follow), 1);
+    assert_int_equal(bli_log_tail_restarts(w.follow), 1);
     end(&w);
 }
 
@@ -139,9 +139,9 @@ static void what_is_no_line(void **state) {
     put(w.path, "a", "\n104.5,1\n");
     poll_for(&w, 4);
     assert_int_equal(w.time[3], 104);
-    assert_int_equal(w.summary.skipped[BAL_LOG_TOO_LONG], 1);
+    assert_int_equal(w.summary.skipped[BLI_LOG_TOO_LONG], 1);
     uint64_t skipped = 0;
-    for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
+    for (unsigned i = 0; i < BLI_LOG_REASON_COUNT; i++)
         skipped += w.summary.skipped[i];
     assert_int_equal(skipped, 5);
     free(text);
@@ -157,17 +157,17 @@ static void the_end_of_a_long_log(void **state) {
     w = (struct world){.directory = "follow.XXXXXX"};
     assert_non_null(mkdtemp(w.directory));
     snprintf(w.path, sizeof w.path, "%s/log", w.directory);
-    w.options = (struct bal_log_options){.take = take, .take_context = &w};
+    w.options = (struct bli_log_options){.take = take, .take_context = &w};
     put(w.path, "w", "time,duration_s\n");
     for (int i = 1000; i < 3000; i++) {
         char line[40];
         snprintf(line, sizeof line, "%d.5,1\n", i);
         put(w.path, "a", line);
     }
-    assert_int_equal(bal_log_tail_new(w.path, 26, &w.options, &w.summary, &w.follow, NULL), BAL_OK);
+    assert_int_equal(bli_log_tail_new(w.path, 26, &w.options, &w.summary, &w.follow, NULL), BAL_OK);
     poll_for(&w, 2); /* 26 bytes are 2 lines and a part of the one before */
     assert_int_equal(w.time[0], 2998);
-    assert_true(bal_log_tail_skipped(w.follow));
+    assert_true(bli_log_tail_skipped(w.follow));
     end(&w);
 }
 
@@ -177,18 +177,18 @@ static void nothing_yet(void **state) {
     struct bal_error err = {0};
     assert_non_null(mkdtemp(w.directory));
     snprintf(w.path, sizeof w.path, "%s/log", w.directory);
-    w.options = (struct bal_log_options){.take = take, .take_context = &w};
-    assert_int_equal(bal_log_tail_new(w.path, 1, &w.options, &w.summary, &w.follow, &err), BAL_E_IO);
-    bal_log_summary_fini(&w.summary);
+    w.options = (struct bli_log_options){.take = take, .take_context = &w};
+    assert_int_equal(bli_log_tail_new(w.path, 1, &w.options, &w.summary, &w.follow, &err), BAL_E_IO);
+    bli_log_summary_fini(&w.summary);
     put(w.path, "w", "");
-    assert_int_equal(bal_log_tail_new(w.path, 1 << 20, &w.options, &w.summary, &w.follow, &err), BAL_OK);
+    assert_int_equal(bli_log_tail_new(w.path, 1 << 20, &w.options, &w.summary, &w.follow, &err), BAL_OK);
     poll_for(&w, 0);
     put(w.path, "a", "what is\n"); /* which no format explains: more may */
     poll_for(&w, 0);
-    assert_non_null(bal_log_tail_problem(w.follow));
+    assert_non_null(bli_log_tail_problem(w.follow));
     for (int i = 0; i < 1000; i++)
         put(w.path, "a", "this?\n");
-    assert_int_equal(bal_log_tail_poll(w.follow, &err), BAL_E_FORMAT);
+    assert_int_equal(bli_log_tail_poll(w.follow, &err), BAL_E_FORMAT);
     end(&w);
 }
 

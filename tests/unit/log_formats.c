@@ -204,7 +204,7 @@ struct sum {
     double seconds;
 };
 
-static enum bal_code add_job(void *context, const struct bal_log_record *record, struct bal_error *err) {
+static enum bal_code add_job(void *context, const struct bli_log_record *record, struct bal_error *err) {
     (void)err;
     struct sum *sum = context;
     sum->jobs++;
@@ -212,7 +212,7 @@ static enum bal_code add_job(void *context, const struct bal_log_record *record,
     return BAL_OK;
 }
 
-static void check_read(const struct row *row, const struct bal_log_summary *summary, const struct sum *sum,
+static void check_read(const struct row *row, const struct bli_log_summary *summary, const struct sum *sum,
                        size_t servers) {
     const double mean = sum->seconds / (double)sum->jobs;
     if (!row->time)
@@ -241,18 +241,18 @@ static void reads_or_refuses(const struct row *row) {
     char path[1000];
     snprintf(path, sizeof path, "%s/tests/logs/%s", source_root(), row->sample);
     struct sum sum = {0};
-    struct bal_log_options options = {
+    struct bli_log_options options = {
         .format = row->format, .service = row->service, .take = add_job, .take_context = &sum};
-    struct bal_log_summary summary;
+    struct bli_log_summary summary;
     struct bal_error err = {0};
-    assert_int_equal(bal_log_servers_new(&options.servers, &err), BAL_OK);
+    assert_int_equal(bli_log_servers_new(&options.servers, &err), BAL_OK);
     const char *const paths[] = {path};
-    if (bal_log_read(paths, 1, &options, &summary, &err))
+    if (bli_log_read(paths, 1, &options, &summary, &err))
         check_refused(row, &err);
     else
-        check_read(row, &summary, &sum, bal_log_servers_count(options.servers));
-    bal_log_servers_free(options.servers);
-    bal_log_summary_fini(&summary);
+        check_read(row, &summary, &sum, bli_log_servers_count(options.servers));
+    bli_log_servers_free(options.servers);
+    bli_log_summary_fini(&summary);
 }
 
 static void no_log_is_read_wrongly_without_a_word(void **state) {

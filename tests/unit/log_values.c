@@ -14,8 +14,8 @@
 #include "log/clock.h"
 #include "log/decimal.h"
 
-static struct bal_log_span span(const char *text) {
-    return (struct bal_log_span){text, strlen(text)};
+static struct bli_log_span span(const char *text) {
+    return (struct bli_log_span){text, strlen(text)};
 }
 
 #define MS INT64_C(1000000)
@@ -27,62 +27,62 @@ static void reads_durations(void **state) {
         int unit;
         int64_t wanted;
     } cases[] = {
-        {"0.010", BAL_LOG_S, 10 * MS},
-        {"12", BAL_LOG_S, 12000 * MS},
-        {"0.000", BAL_LOG_S, 0},
-        {"0", BAL_LOG_US, 0},
-        {".5", BAL_LOG_MS, 500000},
-        {"5.", BAL_LOG_MS, 5 * MS},
-        {" 7 ", BAL_LOG_NS, 7},
-        {"5e-05", BAL_LOG_S, 50000},
-        {"1.5E2", BAL_LOG_MS, 150 * MS},
-        {"2e", BAL_LOG_S, -1}, /* what follows the number is no exponent */
-        {"0.1234567894", BAL_LOG_S, 123456789},
-        {"0.1234567895", BAL_LOG_S, 123456790},
-        {"0.00000000049", BAL_LOG_S, 0},
-        {"0.0000000005", BAL_LOG_S, 1},
-        {"4611686018427387903", BAL_LOG_NS, INT64_C(4611686018427387903)},
-        {"4611686018427387904", BAL_LOG_NS, -1},
-        {"0.10000000000000000000000000000000000001", BAL_LOG_S, 100 * MS},
-        {"100000000000000000000000000000000000000e-38", BAL_LOG_S, 1000 * MS},
-        {"1e999999999999999999999", BAL_LOG_S, -1},
-        {"1e-999999999999999999999", BAL_LOG_S, 0},
-        {"0e99999", BAL_LOG_S, 0},
+        {"0.010", BLI_LOG_S, 10 * MS},
+        {"12", BLI_LOG_S, 12000 * MS},
+        {"0.000", BLI_LOG_S, 0},
+        {"0", BLI_LOG_US, 0},
+        {".5", BLI_LOG_MS, 500000},
+        {"5.", BLI_LOG_MS, 5 * MS},
+        {" 7 ", BLI_LOG_NS, 7},
+        {"5e-05", BLI_LOG_S, 50000},
+        {"1.5E2", BLI_LOG_MS, 150 * MS},
+        {"2e", BLI_LOG_S, -1}, /* what follows the number is no exponent */
+        {"0.1234567894", BLI_LOG_S, 123456789},
+        {"0.1234567895", BLI_LOG_S, 123456790},
+        {"0.00000000049", BLI_LOG_S, 0},
+        {"0.0000000005", BLI_LOG_S, 1},
+        {"4611686018427387903", BLI_LOG_NS, INT64_C(4611686018427387903)},
+        {"4611686018427387904", BLI_LOG_NS, -1},
+        {"0.10000000000000000000000000000000000001", BLI_LOG_S, 100 * MS},
+        {"100000000000000000000000000000000000000e-38", BLI_LOG_S, 1000 * MS},
+        {"1e999999999999999999999", BLI_LOG_S, -1},
+        {"1e-999999999999999999999", BLI_LOG_S, 0},
+        {"0e99999", BLI_LOG_S, 0},
         /* units of their own */
-        {"12ms", BAL_LOG_S, 12 * MS},
-        {"12 ms", BAL_LOG_S, 12 * MS},
-        {"0.5s", BAL_LOG_MS, 500 * MS},
-        {"250us", BAL_LOG_S, 250000},
-        {"250\xc2\xb5s", BAL_LOG_S, 250000},
-        {"3ns", BAL_LOG_S, 3},
-        {"1m2.5s", BAL_LOG_S, 62500 * MS},
-        {"1h", BAL_LOG_S, 3600000 * MS},
-        {"12xs", BAL_LOG_S, -1},
-        {"12 13", BAL_LOG_S, -1},
+        {"12ms", BLI_LOG_S, 12 * MS},
+        {"12 ms", BLI_LOG_S, 12 * MS},
+        {"0.5s", BLI_LOG_MS, 500 * MS},
+        {"250us", BLI_LOG_S, 250000},
+        {"250\xc2\xb5s", BLI_LOG_S, 250000},
+        {"3ns", BLI_LOG_S, 3},
+        {"1m2.5s", BLI_LOG_S, 62500 * MS},
+        {"1h", BLI_LOG_S, 3600000 * MS},
+        {"12xs", BLI_LOG_S, -1},
+        {"12 13", BLI_LOG_S, -1},
         /* tries at several servers */
-        {"0.010, 0.020", BAL_LOG_S, 30 * MS},
-        {"0.010, 0.020 : 0.500", BAL_LOG_S, 530 * MS},
-        {"-, 0.020", BAL_LOG_S, 20 * MS},
-        {"0.010, -", BAL_LOG_S, 10 * MS},
-        {"0.010,", BAL_LOG_S, -1},
-        {"-", BAL_LOG_S, -1},
-        {"-, -", BAL_LOG_S, -1},
-        {"", BAL_LOG_S, -1},
-        {" ", BAL_LOG_S, -1},
-        {"-1", BAL_LOG_MS, -1},
-        {"-.5", BAL_LOG_MS, -1},
-        {"0.010, -1", BAL_LOG_MS, -1},
-        {"nan", BAL_LOG_S, -1},
-        {"inf", BAL_LOG_S, -1},
-        {"0x10", BAL_LOG_S, -1},
-        {".", BAL_LOG_S, -1},
-        {"4000000000, 4000000000", BAL_LOG_S, -1}, /* each fits, the sum does not */
-        {"100000000000000h", BAL_LOG_S, -1},
+        {"0.010, 0.020", BLI_LOG_S, 30 * MS},
+        {"0.010, 0.020 : 0.500", BLI_LOG_S, 530 * MS},
+        {"-, 0.020", BLI_LOG_S, 20 * MS},
+        {"0.010, -", BLI_LOG_S, 10 * MS},
+        {"0.010,", BLI_LOG_S, -1},
+        {"-", BLI_LOG_S, -1},
+        {"-, -", BLI_LOG_S, -1},
+        {"", BLI_LOG_S, -1},
+        {" ", BLI_LOG_S, -1},
+        {"-1", BLI_LOG_MS, -1},
+        {"-.5", BLI_LOG_MS, -1},
+        {"0.010, -1", BLI_LOG_MS, -1},
+        {"nan", BLI_LOG_S, -1},
+        {"inf", BLI_LOG_S, -1},
+        {"0x10", BLI_LOG_S, -1},
+        {".", BLI_LOG_S, -1},
+        {"4000000000, 4000000000", BLI_LOG_S, -1}, /* each fits, the sum does not */
+        {"100000000000000h", BLI_LOG_S, -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t value = -1, step;
-        if (!bal_log_duration_read(span(cases[i].text),
-                                   (struct bal_log_scale){.unit = cases[i].unit, .list = true}, &value,
+        if (!bli_log_duration_read(span(cases[i].text),
+                                   (struct bli_log_scale){.unit = cases[i].unit, .list = true}, &value,
                                    &step))
             value = -1;
         if (value != cases[i].wanted)
@@ -101,14 +101,14 @@ static void reads_plain_numbers_as_any_other(void **state) {
         const size_t length = bal_rng_below(&rng, 12);
         for (size_t i = 1; i <= length; i++)
             text[i] = characters[bal_rng_below(&rng, sizeof characters - 1)];
-        const struct bal_log_scale scale = {.unit = 3 * (int)bal_rng_below(&rng, 4),
+        const struct bli_log_scale scale = {.unit = 3 * (int)bal_rng_below(&rng, 4),
                                             .comma = bal_rng_below(&rng, 4) == 0,
                                             .list = bal_rng_below(&rng, 2) == 0};
         int64_t value[2] = {-1, -1}, step[2] = {-1, -1};
         const bool plain =
-            bal_log_duration_read((struct bal_log_span){text + 1, length}, scale, &value[0], &step[0]);
+            bli_log_duration_read((struct bli_log_span){text + 1, length}, scale, &value[0], &step[0]);
         const bool any =
-            bal_log_duration_read((struct bal_log_span){text, length + 1}, scale, &value[1], &step[1]);
+            bli_log_duration_read((struct bli_log_span){text, length + 1}, scale, &value[1], &step[1]);
         if (plain != any || (plain && (value[0] != value[1] || step[0] != step[1])))
             fail_msg("'%s' is read as %lld and as %lld", text + 1, (long long)value[0], (long long)value[1]);
     }
@@ -119,20 +119,20 @@ static void reads_decimal_commas(void **state) {
     (void)state;
     const struct {
         const char *text;
-        struct bal_log_scale scale;
+        struct bli_log_scale scale;
         int64_t wanted;
     } cases[] = {
-        {"0,25", {.unit = BAL_LOG_S, .comma = true}, 250 * MS},
-        {"0,25", {.unit = BAL_LOG_S}, -1},
-        {"0,25 ms", {.unit = BAL_LOG_S, .comma = true}, 250000},
-        {"12", {.unit = BAL_LOG_MS, .comma = true}, 12 * MS},
-        {"0.25", {.unit = BAL_LOG_S, .comma = true}, -1},
-        {"1.234,5", {.unit = BAL_LOG_S, .comma = true}, -1},
-        {"0.1, 0.2", {.unit = BAL_LOG_S}, -1},
+        {"0,25", {.unit = BLI_LOG_S, .comma = true}, 250 * MS},
+        {"0,25", {.unit = BLI_LOG_S}, -1},
+        {"0,25 ms", {.unit = BLI_LOG_S, .comma = true}, 250000},
+        {"12", {.unit = BLI_LOG_MS, .comma = true}, 12 * MS},
+        {"0.25", {.unit = BLI_LOG_S, .comma = true}, -1},
+        {"1.234,5", {.unit = BLI_LOG_S, .comma = true}, -1},
+        {"0.1, 0.2", {.unit = BLI_LOG_S}, -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t value = -1, step;
-        if (!bal_log_duration_read(span(cases[i].text), cases[i].scale, &value, &step))
+        if (!bli_log_duration_read(span(cases[i].text), cases[i].scale, &value, &step))
             value = -1;
         if (value != cases[i].wanted)
             fail_msg("'%s' is %lld, not %lld", cases[i].text, (long long)value, (long long)cases[i].wanted);
@@ -147,29 +147,29 @@ static void tells_the_step(void **state) {
         int unit;
         int64_t wanted, value;
     } cases[] = {
-        {"0.025", BAL_LOG_S, MS, 25 * MS},
-        {"0.050000", BAL_LOG_S, 1000, 50 * MS},
-        {"1234567890.5", BAL_LOG_MS, MS / 10, INT64_C(1234567890500000)},
-        {"5e-05", BAL_LOG_S, 10000, 50000},
-        {"1m30s", BAL_LOG_S, 1000 * MS, 90000 * MS},
-        {"0.010, 0.5", BAL_LOG_S, MS, 510 * MS},
-        {"0.000", BAL_LOG_S, MS},
-        {"0", BAL_LOG_S, 1000 * MS},
-        {"0", BAL_LOG_MS, MS},
-        {"0", BAL_LOG_US, 1000},
-        {"0", BAL_LOG_NS, 1},
-        {"0.0000000000", BAL_LOG_S, 1},
-        {"0.00ms", BAL_LOG_S, MS / 100},
-        {"0.0, 0.000", BAL_LOG_S, MS},
-        {"0.000, 0.0", BAL_LOG_S, MS},
-        {"-, 0.000", BAL_LOG_S, MS},
-        {"0m", BAL_LOG_S, 60 * 1000 * MS},
-        {".0", BAL_LOG_MS, MS / 10},
+        {"0.025", BLI_LOG_S, MS, 25 * MS},
+        {"0.050000", BLI_LOG_S, 1000, 50 * MS},
+        {"1234567890.5", BLI_LOG_MS, MS / 10, INT64_C(1234567890500000)},
+        {"5e-05", BLI_LOG_S, 10000, 50000},
+        {"1m30s", BLI_LOG_S, 1000 * MS, 90000 * MS},
+        {"0.010, 0.5", BLI_LOG_S, MS, 510 * MS},
+        {"0.000", BLI_LOG_S, MS},
+        {"0", BLI_LOG_S, 1000 * MS},
+        {"0", BLI_LOG_MS, MS},
+        {"0", BLI_LOG_US, 1000},
+        {"0", BLI_LOG_NS, 1},
+        {"0.0000000000", BLI_LOG_S, 1},
+        {"0.00ms", BLI_LOG_S, MS / 100},
+        {"0.0, 0.000", BLI_LOG_S, MS},
+        {"0.000, 0.0", BLI_LOG_S, MS},
+        {"-, 0.000", BLI_LOG_S, MS},
+        {"0m", BLI_LOG_S, 60 * 1000 * MS},
+        {".0", BLI_LOG_MS, MS / 10},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t value = -1, step = -1;
-        assert_true(bal_log_duration_read(
-            span(cases[i].text), (struct bal_log_scale){.unit = cases[i].unit, .list = true}, &value, &step));
+        assert_true(bli_log_duration_read(
+            span(cases[i].text), (struct bli_log_scale){.unit = cases[i].unit, .list = true}, &value, &step));
         assert_int_equal(value, cases[i].value);
         if (step != cases[i].wanted)
             fail_msg("'%s': %lld, not %lld", cases[i].text, (long long)step, (long long)cases[i].wanted);
@@ -240,12 +240,12 @@ static void reads_times(void **state) {
         {"99999999999999999999999", -1, 0},
         {"1794737472x", -1, 0},
     };
-    struct bal_log_clock clock = {0};
+    struct bli_log_clock clock = {0};
     for (size_t n = 0; n < 2 * sizeof cases / sizeof *cases; n++) { /* each twice, one after the other */
         const size_t i = n / 2;
         int64_t time = -1;
         int decimals = 0;
-        if (!bal_log_clock_read(&clock, span(cases[i].text), &time, &decimals)) {
+        if (!bli_log_clock_read(&clock, span(cases[i].text), &time, &decimals)) {
             time = -1;
             decimals = 0;
         }
@@ -260,7 +260,7 @@ static void knows_the_calendar(void **state) {
     (void)state;
     struct bal_rng rng;
     bal_rng_init(&rng, 63, 0, BAL_STREAM_TEST);
-    struct bal_log_clock kept = {0};
+    struct bli_log_clock kept = {0};
     for (int i = 0; i < 20000; i++) {
         const time_t seconds = (time_t)(bal_rng_uniform(&rng) * 7e9); /* into 2191 */
         struct tm tm;
@@ -268,11 +268,11 @@ static void knows_the_calendar(void **state) {
         char text[64];
         strftime(text, sizeof text, i % 2 ? "%d/%b/%Y:%H:%M:%S +0000" : "%Y-%m-%dT%H:%M:%SZ", &tm);
         for (int k = 0; k < 3; k++) {
-            struct bal_log_clock fresh = {0};
+            struct bli_log_clock fresh = {0};
             int64_t time;
             int decimals;
-            assert_true(bal_log_clock_read(k ? &kept : &fresh, span(text), &time, &decimals));
-            assert_true(time == seconds * BAL_LOG_SECOND);
+            assert_true(bli_log_clock_read(k ? &kept : &fresh, span(text), &time, &decimals));
+            assert_true(time == seconds * BLI_LOG_SECOND);
         }
     }
 }

@@ -12,9 +12,9 @@
 
 static const char *nearest(const char *text) {
     static const char *const names[] = {"servers", "service", "seed", "load", "jiq", "pod", "pi"};
-    struct bal_nearest found = {.text = text, .length = strlen(text)};
+    struct bli_nearest found = {.text = text, .length = strlen(text)};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        bal_nearest_offer(&found, names[i]);
+        bli_nearest_offer(&found, names[i]);
     return found.name ? found.name : "";
 }
 

@@ -18,7 +18,7 @@
 #include "comma_locale.h"
 
 static bool parse(const char *text, double *value) {
-    return bal_number_parse(text, strlen(text), value);
+    return bli_number_parse(text, strlen(text), value);
 }
 
 static void reads_what_people_write(void **state) {
@@ -112,21 +112,21 @@ static void refuses_the_rest(void **state) {
     char digits[200];
     memset(digits, '1', sizeof digits);
     double value;
-    assert_false(bal_number_parse(digits, sizeof digits, &value)); /* too long to be meant */
+    assert_false(bli_number_parse(digits, sizeof digits, &value)); /* too long to be meant */
 }
 
 /* Only the given characters count, and nothing behind them is read. */
 static void minds_the_length(void **state) {
     (void)state;
     double value = NAN;
-    assert_true(bal_number_parse("12,34", 2, &value) && value == 12);
-    assert_true(bal_number_parse("1e55", 3, &value) && value == 1e5);
-    assert_false(bal_number_parse("1e55", 2, &value));
-    assert_false(bal_number_parse("12k", 0, &value));
+    assert_true(bli_number_parse("12,34", 2, &value) && value == 12);
+    assert_true(bli_number_parse("1e55", 3, &value) && value == 1e5);
+    assert_false(bli_number_parse("1e55", 2, &value));
+    assert_false(bli_number_parse("12k", 0, &value));
     char *tight = malloc(3); /* not terminated: the sanitizer sees a step beyond */
     assert_non_null(tight);
     memcpy(tight, "2.5", 3);
-    assert_true(bal_number_parse(tight, 3, &value) && value == 2.5);
+    assert_true(bli_number_parse(tight, 3, &value) && value == 2.5);
     free(tight);
 }
 
@@ -141,16 +141,16 @@ static void reads_the_longest_number(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = NAN;
-        const char *rest = bal_number_read(cases[i].text, &value);
+        const char *rest = bli_number_read(cases[i].text, &value);
         assert_non_null(rest);
         assert_string_equal(rest, cases[i].rest);
         assert_true(value == cases[i].value);
     }
     double value = 2.385;
-    assert_null(bal_number_read("", &value));
-    assert_null(bal_number_read(" 1", &value));
-    assert_null(bal_number_read("-.e1", &value));
-    assert_null(bal_number_read("nan", &value));
+    assert_null(bli_number_read("", &value));
+    assert_null(bli_number_read(" 1", &value));
+    assert_null(bli_number_read("-.e1", &value));
+    assert_null(bli_number_read("nan", &value));
     assert_true(value == 2.385);
 }
 
@@ -175,8 +175,8 @@ static void prints_the_shortest(void **state) {
         {0.30000000000000004, "0.30000000000000004"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[BAL_NUMBER_TEXT];
-        bal_number_print(cases[i].value, text);
+        char text[BLI_NUMBER_TEXT];
+        bli_number_print(cases[i].value, text);
         assert_string_equal(text, cases[i].text);
     }
 }
@@ -192,10 +192,10 @@ static void survives_printing(void **state) {
         memcpy(&value, &bits, sizeof value);
         if (!isfinite(value))
             continue;
-        char text[BAL_NUMBER_TEXT + 1];
+        char text[BLI_NUMBER_TEXT + 1];
         memset(text, '#', sizeof text);
-        bal_number_print(value, text);
-        assert_true(memchr(text, 0, BAL_NUMBER_TEXT) != NULL && text[BAL_NUMBER_TEXT] == '#');
+        bli_number_print(value, text);
+        assert_true(memchr(text, 0, BLI_NUMBER_TEXT) != NULL && text[BLI_NUMBER_TEXT] == '#');
         double back;
         assert_true(parse(text, &back));
         assert_memory_equal(&back, &value, sizeof value);
@@ -215,9 +215,9 @@ static void the_locale_plays_no_part(void **state) {
     (void)state;
     char directory[] = "/tmp/ballast-locale-XXXXXX";
     enter_comma_locale(directory);
-    char text[BAL_NUMBER_TEXT], same[BAL_NUMBER_TEXT];
+    char text[BLI_NUMBER_TEXT], same[BLI_NUMBER_TEXT];
     double value = NAN, other = NAN;
-    bal_number_print(0.5, text);
+    bli_number_print(0.5, text);
     const bool point = parse("2.385", &value), comma = parse("2,385", &other);
     snprintf(same, sizeof same, "%.1f", 0.5);
     leave_comma_locale(directory);
@@ -229,10 +229,10 @@ static void the_locale_plays_no_part(void **state) {
 static void shares_may_be_in_percent(void **state) {
     (void)state;
     double value = NAN;
-    assert_true(bal_share_parse("12.5%", 5, &value) && value == 0.125);
-    assert_true(bal_share_parse("0.9", 3, &value) && value == 0.9);
-    assert_false(bal_share_parse("%", 1, &value) || bal_share_parse("5%%", 3, &value) ||
-                 bal_share_parse("", 0, &value) || bal_share_parse("5 %", 3, &value));
+    assert_true(bli_share_parse("12.5%", 5, &value) && value == 0.125);
+    assert_true(bli_share_parse("0.9", 3, &value) && value == 0.9);
+    assert_false(bli_share_parse("%", 1, &value) || bli_share_parse("5%%", 3, &value) ||
+                 bli_share_parse("", 0, &value) || bli_share_parse("5 %", 3, &value));
 }
 
 static void percentiles_have_one_name(void **state) {
@@ -252,14 +252,14 @@ static void percentiles_have_one_name(void **state) {
                 {"p9.75", "p9.75", "p9.75", 0.0975},
                 {"p99.999999", "p99.999999", "p99999999", 0.99999999},
                 {"p0.000001", "p0.000001", "p0.000001", 1e-8}};
-    char text[BAL_PERCENTILE_TEXT];
+    char text[BLI_PERCENTILE_TEXT];
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double quantile = NAN, again = NAN;
-        assert_int_equal(bal_percentile_parse(good[i].text, strlen(good[i].text), &quantile, NULL), BAL_OK);
+        assert_int_equal(bli_percentile_parse(good[i].text, strlen(good[i].text), &quantile, NULL), BAL_OK);
         assert_true(fabs(quantile - good[i].quantile) < 1e-15);
-        assert_string_equal(bal_percentile_print(quantile, text), good[i].shown);
-        assert_string_equal(bal_percentile_name(quantile, text), good[i].name);
-        assert_int_equal(bal_percentile_parse(text, strlen(text), &again, NULL), BAL_OK);
+        assert_string_equal(bli_percentile_print(quantile, text), good[i].shown);
+        assert_string_equal(bli_percentile_name(quantile, text), good[i].name);
+        assert_int_equal(bli_percentile_parse(text, strlen(text), &again, NULL), BAL_OK);
         assert_true(again == quantile);
     }
     static const char *const bad[] = {
@@ -270,21 +270,21 @@ static void percentiles_have_one_name(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct bal_error err = {0};
         double quantile = NAN;
-        assert_int_equal(bal_percentile_parse(bad[i], strlen(bad[i]), &quantile, &err), BAL_E_RANGE);
+        assert_int_equal(bli_percentile_parse(bad[i], strlen(bad[i]), &quantile, &err), BAL_E_RANGE);
         assert_true(isnan(quantile) && strstr(err.text, bad[i]) && strstr(err.text, "p99.9"));
     }
 }
 
 static void lists_of_percentiles_are_sorted(void **state) {
     (void)state;
-    struct bal_percentiles p = {0};
-    assert_int_equal(bal_percentiles_add("99.9, p50", &p, NULL), BAL_OK);
-    assert_int_equal(bal_percentiles_add("95", &p, NULL), BAL_OK);
+    struct bli_percentiles p = {0};
+    assert_int_equal(bli_percentiles_add("99.9, p50", &p, NULL), BAL_OK);
+    assert_int_equal(bli_percentiles_add("95", &p, NULL), BAL_OK);
     assert_int_equal(p.count, 3);
     assert_true(p.quantile[0] == 0.5 && p.quantile[1] == 0.95 && fabs(p.quantile[2] - 0.999) < 1e-15);
     static const char *const bad[] = {"", "50,", ",50", "50 95", "50,50", "50,100", "1,2,3,4,5,6,7,8,9"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_not_equal(bal_percentiles_add(bad[i], &p, NULL), BAL_OK);
+        assert_int_not_equal(bli_percentiles_add(bad[i], &p, NULL), BAL_OK);
     assert_int_equal(p.count, 3);
 }
 

@@ -20,19 +20,19 @@ static const double beat = 10;
 /* ---- at a server ---- */
 
 struct server {
-    struct bal_offer_party party[DISPATCHERS];
+    struct bli_offer_party party[DISPATCHERS];
     uint32_t set[3][2 + 2 * DISPATCHERS];
     uint32_t offered;
     struct bal_rng rng;
-    uint32_t news[DISPATCHERS][BAL_OFFER_REFUSED + 1]; /* messages of each kind to each */
+    uint32_t news[DISPATCHERS][BLI_OFFER_REFUSED + 1]; /* messages of each kind to each */
 };
 
-static void count_news(void *host, uint32_t dispatcher, enum bal_offer_news news) {
+static void count_news(void *host, uint32_t dispatcher, enum bli_offer_news news) {
     ((struct server *)host)->news[dispatcher][news]++;
 }
 
-static struct bal_offers at(struct server *s, double now, uint32_t slots) {
-    return (struct bal_offers){.party = s->party,
+static struct bli_offers at(struct server *s, double now, uint32_t slots) {
+    return (struct bli_offers){.party = s->party,
                                .stride = sizeof *s->party,
                                .dispatchers = (void *)s->set[0],
                                .holders = (void *)s->set[1],
@@ -53,8 +53,8 @@ static void server_init(struct server *s) {
     bal_set_init(everyone, DISPATCHERS);
     for (uint32_t d = 0; d < DISPATCHERS; d++)
         bal_set_insert(everyone, d);
-    const struct bal_offers offers = at(s, 0, 0);
-    bal_offers_rebuild(&offers);
+    const struct bli_offers offers = at(s, 0, 0);
+    bli_offers_rebuild(&offers);
 }
 
 static uint32_t holder_of(const struct server *s) {
@@ -69,18 +69,18 @@ static void each_free_slot_is_offered_once(void **state) {
     (void)state;
     struct server s;
     server_init(&s);
-    const struct bal_offers offers = at(&s, 0, 5);
-    bal_offers_fill(&offers);
-    bal_offers_fill(&offers);
+    const struct bli_offers offers = at(&s, 0, 5);
+    bli_offers_fill(&offers);
+    bli_offers_fill(&offers);
     uint32_t sum = 0;
     for (uint32_t d = 0; d < DISPATCHERS; d++) {
         assert_int_equal(s.party[d].offers, s.party[d].offered);
-        assert_int_equal(s.news[d][BAL_OFFER_MADE], s.party[d].offered);
+        assert_int_equal(s.news[d][BLI_OFFER_MADE], s.party[d].offered);
         sum += s.party[d].offered;
     }
     assert_true(sum == 5 && s.offered == 5);
-    const struct bal_offers fewer = at(&s, 1, 2);
-    bal_offers_trim(&fewer);
+    const struct bli_offers fewer = at(&s, 1, 2);
+    bli_offers_trim(&fewer);
     assert_int_equal(s.offered, 2);
 }
 
@@ -89,12 +89,12 @@ static void a_job_uses_an_offer_of_its_dispatcher(void **state) {
     (void)state;
     struct server s;
     server_init(&s);
-    const struct bal_offers offers = at(&s, 0, 2);
-    bal_offers_make(&offers, 1);
-    bal_offers_make(&offers, 1);
-    bal_offers_use(&offers, 2);
+    const struct bli_offers offers = at(&s, 0, 2);
+    bli_offers_make(&offers, 1);
+    bli_offers_make(&offers, 1);
+    bli_offers_use(&offers, 2);
     assert_int_equal(s.party[1].offered, 2);
-    bal_offers_use(&offers, 1);
+    bli_offers_use(&offers, 1);
     assert_true(s.party[1].offered == 1 && s.offered == 1);
 }
 
@@ -104,20 +104,20 @@ static void a_slot_is_reserved_for_a_beat(void **state) {
     (void)state;
     struct server s;
     server_init(&s);
-    struct bal_offers offers = at(&s, 0, 1);
-    bal_offers_make(&offers, 0);
-    bal_offers_receive_backlog(&offers, 1, 1, 3 * beat, true);
+    struct bli_offers offers = at(&s, 0, 1);
+    bli_offers_make(&offers, 0);
+    bli_offers_receive_backlog(&offers, 1, 1, 3 * beat, true);
     assert_int_equal(holder_of(&s), 1);
-    assert_int_equal(s.news[0][BAL_OFFER_CHANGED], 1);
+    assert_int_equal(s.news[0][BLI_OFFER_CHANGED], 1);
     offers = at(&s, 0.9 * beat, 1);
-    bal_offers_receive_backlog(&offers, 2, 1, 4 * beat, true);
+    bli_offers_receive_backlog(&offers, 2, 1, 4 * beat, true);
     assert_int_equal(holder_of(&s), 1);
-    assert_int_equal(s.news[2][BAL_OFFER_REFUSED], 1);
+    assert_int_equal(s.news[2][BLI_OFFER_REFUSED], 1);
     offers = at(&s, 1.1 * beat, 1);
-    bal_offers_receive_backlog(&offers, 2, 1, 4 * beat, true);
+    bli_offers_receive_backlog(&offers, 2, 1, 4 * beat, true);
     assert_int_equal(holder_of(&s), 2);
     assert_true(claim_is_barred(&s.party[1].claim, 4 * beat));
-    bal_offers_use(&offers, 1);
+    bli_offers_use(&offers, 1);
     assert_false(claim_is_barred(&s.party[1].claim, 4 * beat));
 }
 
@@ -126,19 +126,19 @@ static void an_announcement_brings_as_many_slots_as_jobs(void **state) {
     (void)state;
     struct server s;
     server_init(&s);
-    struct bal_offers offers = at(&s, 0, 3);
-    bal_offers_fill(&offers);
-    bal_offers_receive_backlog(&offers, 3, 2, 3 * beat, false);
+    struct bli_offers offers = at(&s, 0, 3);
+    bli_offers_fill(&offers);
+    bli_offers_receive_backlog(&offers, 3, 2, 3 * beat, false);
     assert_true(s.party[3].offered >= 2 && s.offered == 3);
     offers = at(&s, 0, 0);
-    bal_offers_clear(&offers);
-    bal_offers_receive_backlog(&offers, 2, 7, 3 * beat, false);
-    assert_int_equal(s.news[2][BAL_OFFER_REFUSED], 0);
+    bli_offers_clear(&offers);
+    bli_offers_receive_backlog(&offers, 2, 7, 3 * beat, false);
+    assert_int_equal(s.news[2][BLI_OFFER_REFUSED], 0);
     assert_int_equal(s.party[2].offered, 0);
     /* It is the first to be offered what becomes free. */
     offers = at(&s, beat, 1);
-    bal_offers_receive_backlog(&offers, 3, 0, 3 * beat, false);
-    bal_offers_fill(&offers);
+    bli_offers_receive_backlog(&offers, 3, 0, 3 * beat, false);
+    bli_offers_fill(&offers);
     assert_int_equal(holder_of(&s), 2);
 }
 
@@ -149,15 +149,15 @@ static void what_is_returned_does_not_come_back(void **state) {
         struct server s;
         server_init(&s);
         bal_rng_init(&s.rng, seed, 0, BAL_STREAM_TEST);
-        const struct bal_offers offers = at(&s, 0, 1);
-        bal_offers_fill(&offers);
+        const struct bli_offers offers = at(&s, 0, 1);
+        bli_offers_fill(&offers);
         for (uint32_t i = 0; i < DISPATCHERS; i++) {
             const uint32_t holder = holder_of(&s);
-            bal_offers_receive_backlog(&offers, holder, 0, 3 * beat, true);
+            bli_offers_receive_backlog(&offers, holder, 0, 3 * beat, true);
             assert_int_equal(s.party[holder].offered, 0);
             assert_int_equal(s.offered, i < DISPATCHERS - 1);
         }
-        bal_offers_fill(&offers); /* with the next beat any of them gets it */
+        bli_offers_fill(&offers); /* with the next beat any of them gets it */
         assert_int_equal(s.offered, 1);
     }
 }
@@ -166,11 +166,11 @@ static void restarting_ends_offers_and_claims(void **state) {
     (void)state;
     struct server s;
     server_init(&s);
-    const struct bal_offers offers = at(&s, 0, 1);
-    bal_offers_receive_backlog(&offers, 1, 5, 3 * beat, false);
+    const struct bli_offers offers = at(&s, 0, 1);
+    bli_offers_receive_backlog(&offers, 1, 5, 3 * beat, false);
     assert_int_equal(holder_of(&s), 1);
-    bal_offers_reset(&offers, 1);
-    assert_int_equal(s.news[1][BAL_OFFER_CHANGED], 1);
+    bli_offers_reset(&offers, 1);
+    assert_int_equal(s.news[1][BLI_OFFER_CHANGED], 1);
     assert_int_equal(s.party[1].claim.held, 0);
     assert_int_equal(s.offered, 1); /* it may have got it again, as any other might */
     struct bal_set *backlogged = (void *)s.set[2];
@@ -181,17 +181,17 @@ static void offers_at_a_rate_move(void **state) {
     (void)state;
     struct server s;
     server_init(&s);
-    struct bal_offers offers = at(&s, 0, 3);
+    struct bli_offers offers = at(&s, 0, 3);
     offers.at_rate = true;
-    bal_offers_fill(&offers);
+    bli_offers_fill(&offers);
     assert_int_equal(s.offered, 0);
     for (int i = 0; i < 10; i++) {
-        bal_offers_move(&offers);
+        bli_offers_move(&offers);
         assert_int_equal(s.offered, 1);
     }
     offers.slots = 0;
     const uint32_t before = holder_of(&s);
-    bal_offers_move(&offers);
+    bli_offers_move(&offers);
     assert_int_equal(holder_of(&s), before);
 }
 
@@ -199,7 +199,7 @@ static void offers_at_a_rate_move(void **state) {
  */
 static void tokens_count_once(void **state) {
     (void)state;
-    struct bal_tokens tokens = {0};
+    struct bli_tokens tokens = {0};
     assert_int_equal(tokens_receive(&tokens, 1, 1), 1);
     assert_int_equal(tokens_receive(&tokens, 3, 3), 2);
     assert_int_equal(tokens.count, 3);
@@ -215,11 +215,11 @@ static void tokens_count_once(void **state) {
 /* ---- at a dispatcher ---- */
 
 struct dispatcher {
-    struct bal_backlog backlog;
-    struct bal_slot_request request[SERVERS];
+    struct bli_backlog backlog;
+    struct bli_slot_request request[SERVERS];
     uint32_t set[2 + 2 * SERVERS];
     struct bal_rng rng;
-    uint32_t sent[SERVERS][BAL_SLOT_RESUME + 1];
+    uint32_t sent[SERVERS][BLI_SLOT_RESUME + 1];
     bool busy[SERVERS];
 };
 
@@ -232,12 +232,12 @@ static bool is_closed(const void *host, uint32_t server) {
     return !bal_set_contains((const void *)d->set, server);
 }
 
-static void count_message(void *host, enum bal_slot_message message, uint32_t server) {
+static void count_message(void *host, enum bli_slot_message message, uint32_t server) {
     ((struct dispatcher *)host)->sent[server][message]++;
 }
 
-static struct bal_slot_requests with(struct dispatcher *d, double now, uint32_t held) {
-    return (struct bal_slot_requests){.backlog = &d->backlog,
+static struct bli_slot_requests with(struct dispatcher *d, double now, uint32_t held) {
+    return (struct bli_slot_requests){.backlog = &d->backlog,
                                       .request = d->request,
                                       .stride = sizeof *d->request,
                                       .open = (void *)d->set,
@@ -258,14 +258,14 @@ static struct bal_slot_requests with(struct dispatcher *d, double now, uint32_t 
 static void dispatcher_init(struct dispatcher *d) {
     memset(d, 0, sizeof *d);
     bal_rng_init(&d->rng, 1, 0, BAL_STREAM_TEST);
-    bal_backlog_init(&d->backlog);
+    bli_backlog_init(&d->backlog);
     struct bal_set *open = (void *)d->set;
     bal_set_init(open, SERVERS);
     for (uint32_t server = 0; server < SERVERS; server++)
         bal_set_insert(open, server);
 }
 
-static uint32_t count_sent(const struct dispatcher *d, enum bal_slot_message message) {
+static uint32_t count_sent(const struct dispatcher *d, enum bli_slot_message message) {
     uint32_t sum = 0;
     for (uint32_t server = 0; server < SERVERS; server++)
         sum += d->sent[server][message];
@@ -278,15 +278,15 @@ static void servers_that_look_idle_are_asked(void **state) {
     struct dispatcher d;
     dispatcher_init(&d);
     memset(d.busy, true, sizeof d.busy);
-    struct bal_slot_requests q = with(&d, 0, 2);
-    bal_slot_requests_update(&q);
-    assert_int_equal(count_sent(&d, BAL_SLOT_REQUEST), 0);
+    struct bli_slot_requests q = with(&d, 0, 2);
+    bli_slot_requests_update(&q);
+    assert_int_equal(count_sent(&d, BLI_SLOT_REQUEST), 0);
     memset(d.busy, false, sizeof d.busy);
     for (int i = 0; i < 20; i++)
-        bal_slot_requests_update(&q);
-    assert_int_equal(count_sent(&d, BAL_SLOT_REQUEST), 2);
+        bli_slot_requests_update(&q);
+    assert_int_equal(count_sent(&d, BLI_SLOT_REQUEST), 2);
     for (uint32_t server = 0; server < SERVERS; server++)
-        assert_in_range(d.sent[server][BAL_SLOT_REQUEST], 0, 1);
+        assert_in_range(d.sent[server][BLI_SLOT_REQUEST], 0, 1);
 }
 
 /* A question ends with an answer, or when none has come for long; the second is a miss. */
@@ -294,18 +294,18 @@ static void questions_end(void **state) {
     (void)state;
     struct dispatcher d;
     dispatcher_init(&d);
-    struct bal_slot_requests q = with(&d, 0, 1);
-    bal_slot_requests_update(&q);
+    struct bli_slot_requests q = with(&d, 0, 1);
+    bli_slot_requests_update(&q);
     uint32_t asked = 0;
-    while (!d.sent[asked][BAL_SLOT_REQUEST])
+    while (!d.sent[asked][BLI_SLOT_REQUEST])
         asked++;
     q = with(&d, 1.9, 1);
-    bal_slot_requests_expire(&q, asked, 0);
+    bli_slot_requests_expire(&q, asked, 0);
     assert_int_equal(d.backlog.questions, 1);
     q = with(&d, 2, 1);
-    bal_slot_requests_expire(&q, asked, 0);
+    bli_slot_requests_expire(&q, asked, 0);
     assert_true(d.backlog.questions == 0 && d.backlog.misses == 1);
-    bal_slot_requests_answered(&q, asked, 0); /* none is open: it says nothing of one */
+    bli_slot_requests_answered(&q, asked, 0); /* none is open: it says nothing of one */
     assert_int_equal(d.backlog.misses, 1);
 }
 
@@ -316,20 +316,20 @@ static void offers_of_closed_servers_are_declined(void **state) {
     struct dispatcher d;
     dispatcher_init(&d);
     bal_set_remove((void *)d.set, 3);
-    struct bal_slot_requests q = with(&d, 0, 0);
-    bal_slot_requests_close(&q, 3, 0); /* it has offered nothing */
-    assert_int_equal(count_sent(&d, BAL_SLOT_DECLINE), 0);
-    bal_slot_requests_close(&q, 3, 1);
-    bal_slot_requests_close(&q, 2, 1); /* it is open */
-    assert_true(d.sent[3][BAL_SLOT_DECLINE] == 1 && count_sent(&d, BAL_SLOT_DECLINE) == 1);
+    struct bli_slot_requests q = with(&d, 0, 0);
+    bli_slot_requests_close(&q, 3, 0); /* it has offered nothing */
+    assert_int_equal(count_sent(&d, BLI_SLOT_DECLINE), 0);
+    bli_slot_requests_close(&q, 3, 1);
+    bli_slot_requests_close(&q, 2, 1); /* it is open */
+    assert_true(d.sent[3][BLI_SLOT_DECLINE] == 1 && count_sent(&d, BLI_SLOT_DECLINE) == 1);
     q = with(&d, 29, 0);
-    bal_slot_requests_open(&q, 3);
-    bal_slot_requests_open(&q, 3);
-    assert_int_equal(d.sent[3][BAL_SLOT_RESUME], 1);
-    bal_slot_requests_close(&q, 3, 1);
+    bli_slot_requests_open(&q, 3);
+    bli_slot_requests_open(&q, 3);
+    assert_int_equal(d.sent[3][BLI_SLOT_RESUME], 1);
+    bli_slot_requests_close(&q, 3, 1);
     q = with(&d, 60, 0);
-    bal_slot_requests_open(&q, 3); /* more than three beats later */
-    assert_int_equal(d.sent[3][BAL_SLOT_RESUME], 1);
+    bli_slot_requests_open(&q, 3); /* more than three beats later */
+    assert_int_equal(d.sent[3][BLI_SLOT_RESUME], 1);
 }
 
 static void all_are_told_of_a_backlog_that_lasts(void **state) {
@@ -338,17 +338,17 @@ static void all_are_told_of_a_backlog_that_lasts(void **state) {
     dispatcher_init(&d);
     memset(d.busy, true, sizeof d.busy);
     bal_set_remove((void *)d.set, 3);
-    struct bal_slot_requests q = with(&d, 0, 1);
-    bal_slot_requests_update(&q);
-    assert_int_equal(count_sent(&d, BAL_SLOT_BACKLOG), 0);
+    struct bli_slot_requests q = with(&d, 0, 1);
+    bli_slot_requests_update(&q);
+    assert_int_equal(count_sent(&d, BLI_SLOT_BACKLOG), 0);
     q = with(&d, 1, 1);
-    bal_slot_requests_update(&q);
-    assert_int_equal(count_sent(&d, BAL_SLOT_BACKLOG), 1);
-    assert_int_equal(d.sent[3][BAL_SLOT_DECLINE], 1);
+    bli_slot_requests_update(&q);
+    assert_int_equal(count_sent(&d, BLI_SLOT_BACKLOG), 1);
+    assert_int_equal(d.sent[3][BLI_SLOT_DECLINE], 1);
     q = with(&d, 2, 0); /* and that it is over */
-    bal_slot_requests_update(&q);
-    assert_int_equal(count_sent(&d, BAL_SLOT_BACKLOG), 2);
-    assert_int_equal(d.sent[3][BAL_SLOT_DECLINE], 1);
+    bli_slot_requests_update(&q);
+    assert_int_equal(count_sent(&d, BLI_SLOT_BACKLOG), 2);
+    assert_int_equal(d.sent[3][BLI_SLOT_DECLINE], 1);
 }
 
 /* What was requested of a server that is another one now is not waited for. */
@@ -356,12 +356,12 @@ static void a_new_server_was_asked_nothing(void **state) {
     (void)state;
     struct dispatcher d;
     dispatcher_init(&d);
-    const struct bal_slot_requests q = with(&d, 0, SERVERS);
-    bal_slot_requests_update(&q);
+    const struct bli_slot_requests q = with(&d, 0, SERVERS);
+    bli_slot_requests_update(&q);
     const uint32_t before = d.backlog.questions;
     assert_true(before > 0);
     for (uint32_t server = 0; server < SERVERS; server++)
-        bal_slot_requests_forget(&q, server);
+        bli_slot_requests_forget(&q, server);
     assert_true(d.backlog.questions == 0 && d.backlog.misses == 0);
 }
 

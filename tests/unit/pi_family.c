@@ -142,28 +142,28 @@ static void each_job_goes_by_itself(void **state) {
 static void starts_are_queues(void **state) {
     (void)state;
     static const char *const policies[] = {"pi", "jiq", "jsq", "pod:d=2"};
-    struct bal_model model = {.load = 0.7, .clock = BAL_CLOCK_SLOTTED};
+    struct bli_model model = {.load = 0.7, .clock = BLI_CLOCK_SLOTTED};
     struct bal_error err;
-    assert_int_equal(bal_servers_parse("6x1,4xuniform(1,19)", &model.servers, &err), BAL_OK);
-    assert_int_equal(bal_batch_parse("poisson", &model.batch, &err), BAL_OK);
-    const struct bal_model idle = model;
-    assert_int_equal(bal_start_parse("busy=0.5,jobs=300", &model.start, &err), BAL_OK);
+    assert_int_equal(bli_servers_parse("6x1,4xuniform(1,19)", &model.servers, &err), BAL_OK);
+    assert_int_equal(bli_batch_parse("poisson", &model.batch, &err), BAL_OK);
+    const struct bli_model idle = model;
+    assert_int_equal(bli_start_parse("busy=0.5,jobs=300", &model.start, &err), BAL_OK);
     static const uint32_t initial[10] = {300, 300, 300, 300, 300};
     for (size_t p = 0; p < LENGTH(policies); p++) {
         struct bal_policy_spec policy;
         assert_int_equal(bal_policy_parse(policies[p], &policy, &err), BAL_OK);
-        struct bal_run run = {.seed = 3, .time = 2000, .warmup = 0};
-        struct bal_trial a = {.jobs = 0}, b = {.jobs = 0}, c = {.jobs = 0};
-        assert_int_equal(bal_simulate(&model, &policy, &run, &a, &err), BAL_OK);
-        assert_int_equal(bal_simulate(&idle, &policy, &run, &c, &err), BAL_OK);
+        struct bli_run run = {.seed = 3, .time = 2000, .warmup = 0};
+        struct bli_trial a = {.jobs = 0}, b = {.jobs = 0}, c = {.jobs = 0};
+        assert_int_equal(bli_simulate(&model, &policy, &run, &a, &err), BAL_OK);
+        assert_int_equal(bli_simulate(&idle, &policy, &run, &c, &err), BAL_OK);
         run.initial = initial;
-        assert_int_equal(bal_simulate(&idle, &policy, &run, &b, &err), BAL_OK);
-        assert_true(a.metric[BAL_QUEUE_TOTAL] == b.metric[BAL_QUEUE_TOTAL]);
-        assert_true(a.metric[BAL_RESPONSE_MEAN] == b.metric[BAL_RESPONSE_MEAN]);
-        assert_true(a.metric[BAL_QUEUE_TOTAL] > c.metric[BAL_QUEUE_TOTAL]);
+        assert_int_equal(bli_simulate(&idle, &policy, &run, &b, &err), BAL_OK);
+        assert_true(a.metric[BLI_QUEUE_TOTAL] == b.metric[BLI_QUEUE_TOTAL]);
+        assert_true(a.metric[BLI_RESPONSE_MEAN] == b.metric[BLI_RESPONSE_MEAN]);
+        assert_true(a.metric[BLI_QUEUE_TOTAL] > c.metric[BLI_QUEUE_TOTAL]);
     }
-    assert_int_equal(bal_start_parse("busy=0.5,off=0.2", &model.start, &err), BAL_OK);
-    assert_int_not_equal(bal_model_check(&model, &err), BAL_OK);
+    assert_int_equal(bli_start_parse("busy=0.5,off=0.2", &model.start, &err), BAL_OK);
+    assert_int_not_equal(bli_model_check(&model, &err), BAL_OK);
 }
 
 int main(void) {

@@ -18,7 +18,7 @@ static const char *file;
 static void a_policy_that_never_decides_is_refused(void **state) {
     (void)state;
     struct bal_error err = {0};
-    assert_int_equal(bal_plugin_examine_within(file, 1, &err), BAL_E_MODEL);
+    assert_int_equal(bli_plugin_examine_within(file, 1, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "it could not be examined in 1 seconds; a decision never waits"));
 }
 
@@ -26,7 +26,7 @@ static void a_policy_that_never_decides_is_refused(void **state) {
 static void one_that_decides_is_not(void **state) {
     (void)state;
     struct bal_error err = {0};
-    assert_int_equal(bal_plugin_examine_within("jiq", 60, &err), BAL_OK);
+    assert_int_equal(bli_plugin_examine_within("jiq", 60, &err), BAL_OK);
 }
 
 int main(int argc, char **argv) {

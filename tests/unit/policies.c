@@ -50,31 +50,31 @@ static void assert_documented(const struct bal_policy *policy) {
     assert_true(policy->param_count <= BAL_PARAMS_MAX);
     for (unsigned k = 0; k < policy->param_count; k++)
         assert_param(policy, k);
-    assert_ptr_equal(bal_scheme_find(policy->name), policy); /* the first of its name: there is no other */
+    assert_ptr_equal(bli_scheme_find(policy->name), policy); /* the first of its name: there is no other */
 }
 
 static void each_is_documented(void **state) {
     (void)state;
     assert_true(bal_policy_count >= 8);
-    assert_true(bal_pooled_count >= 2 && bal_generated_count >= 1);
+    assert_true(bli_pooled_count >= 2 && bli_generated_count >= 1);
     size_t count = 0;
-    while (bal_scheme_at(count))
-        assert_documented(bal_scheme_at(count++));
-    assert_true(count == bal_policy_count + bal_pooled_count + bal_generated_count);
+    while (bli_scheme_at(count))
+        assert_documented(bli_scheme_at(count++));
+    assert_true(count == bal_policy_count + bli_pooled_count + bli_generated_count);
 }
 
 /* What no dispatcher can host is not among the policies, by whatever way they are looked for. */
 static void schemes_without_a_dispatcher_are_no_policies(void **state) {
     (void)state;
-    for (size_t i = 0; bal_scheme_at(i); i++) {
-        const struct bal_policy *scheme = bal_scheme_at(i);
-        const bool is_policy = bal_scheme_of(scheme) == BAL_SCHEME_POLICY;
+    for (size_t i = 0; bli_scheme_at(i); i++) {
+        const struct bal_policy *scheme = bli_scheme_at(i);
+        const bool is_policy = bli_scheme_of(scheme) == BLI_SCHEME_POLICY;
         struct bal_policy_spec spec;
         assert_true(is_policy == (scheme->route != NULL));
         assert_true(is_policy == (bal_policy_at(i) == scheme));
         assert_true(is_policy == (bal_policy_find(scheme->name) == scheme));
         assert_true(is_policy == (bal_policy_parse(scheme->name, &spec, NULL) == BAL_OK));
-        assert_int_equal(bal_scheme_parse(scheme->name, &spec, NULL), BAL_OK);
+        assert_int_equal(bli_scheme_parse(scheme->name, &spec, NULL), BAL_OK);
         assert_ptr_equal(spec.policy, scheme);
     }
 }

@@ -24,22 +24,22 @@ enum circumstances {
 
 /* Jobs of three tasks for those that can divide them, two classes for those that tell them apart, and servers
  * of two speeds, of which some policies ask, before all that know no common queue. */
-static struct bal_model model_for(const struct bal_policy *policy, enum circumstances around) {
-    struct bal_model model = {.load = around == STEADY ? 0.8 : 0.15};
-    const bool ranks = policy->flags & BAL_TAKES_RANKS, pooled = bal_scheme_of(policy) == BAL_SCHEME_POOLED;
-    const bool routed = bal_scheme_of(policy) == BAL_SCHEME_POLICY;
+static struct bli_model model_for(const struct bal_policy *policy, enum circumstances around) {
+    struct bli_model model = {.load = around == STEADY ? 0.8 : 0.15};
+    const bool ranks = policy->flags & BAL_TAKES_RANKS, pooled = bli_scheme_of(policy) == BLI_SCHEME_POOLED;
+    const bool routed = bli_scheme_of(policy) == BLI_SCHEME_POLICY;
     const char *few = routed ? "4x1,4x1.5" : "8", *many = routed ? "15x1,15x1.5" : "30";
-    assert_int_equal(bal_servers_parse(around == STEADY ? few : many, &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse("exp", &model.size, NULL), BAL_OK);
+    assert_int_equal(bli_servers_parse(around == STEADY ? few : many, &model.servers, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse("exp", &model.size, NULL), BAL_OK);
     model.tasks = ranks || pooled || around != STEADY ? 1 : 3;
     model.classes = ranks;
     model.high = ranks ? 0.4 : 0;
     if (around != STEADY)
-        assert_int_equal(bal_arrivals_parse("mmpp(1,25; 0.01,125)", &model.arrivals, NULL), BAL_OK);
+        assert_int_equal(bli_arrivals_parse("mmpp(1,25; 0.01,125)", &model.arrivals, NULL), BAL_OK);
     if (around == FAR) {
         model.network.dispatchers.count = 3;
         model.network.loss = 0.2;
-        assert_int_equal(bal_dist_parse("exp(0.2)", &model.network.delay, NULL), BAL_OK);
+        assert_int_equal(bli_dist_parse("exp(0.2)", &model.network.delay, NULL), BAL_OK);
     }
     return model;
 }
@@ -56,17 +56,17 @@ static double value_of(const struct bal_param *param, unsigned which) {
 
 /* What the policy does with these values, or false if it cannot be had with them. */
 static bool run_with(const struct bal_policy_spec *spec, enum circumstances around, double *mean_response) {
-    const struct bal_model model = model_for(spec->policy, around);
-    const struct bal_run run = {.seed = 6, .time = around == STEADY ? 400 : 2000, .warmup = 0};
-    static struct bal_trial trial;
+    const struct bli_model model = model_for(spec->policy, around);
+    const struct bli_run run = {.seed = 6, .time = around == STEADY ? 400 : 2000, .warmup = 0};
+    static struct bli_trial trial;
     memset(&trial, 0, sizeof trial);
-    enum bal_engine engine;
-    if (bal_simulate_check(&model, spec, BAL_ENGINE_AUTO, &engine, NULL))
+    enum bli_engine engine;
+    if (bli_simulate_check(&model, spec, BLI_ENGINE_AUTO, &engine, NULL))
         return false;
     struct bal_error err = {0};
-    if (bal_simulate(&model, spec, &run, &trial, &err))
+    if (bli_simulate(&model, spec, &run, &trial, &err))
         fail_msg("%s: %s", spec->policy->name, err.text);
-    *mean_response = trial.metric[BAL_RESPONSE_MEAN];
+    *mean_response = trial.metric[BLI_RESPONSE_MEAN];
     return true;
 }
 
@@ -89,7 +89,7 @@ static bool are_alike(const struct bal_policy_spec *one, const struct bal_policy
  * all. */
 static struct bal_policy_spec spec_of(const struct bal_policy *policy, unsigned which, unsigned given) {
     struct bal_policy_spec spec;
-    assert_int_equal(bal_scheme_parse(policy->name, &spec, NULL), BAL_OK);
+    assert_int_equal(bli_scheme_parse(policy->name, &spec, NULL), BAL_OK);
     for (unsigned i = 0; i < policy->param_count; i++)
         if (given & 1u << i)
             spec.value[i] = value_of(&policy->params[i], which >> i & 1);
@@ -133,7 +133,7 @@ static unsigned try_policy(const struct bal_policy *policy) {
 static void no_parameter_is_ignored(void **unused) {
     (void)unused;
     const struct bal_policy *policy;
-    for (size_t i = 0; (policy = bal_scheme_at(i)); i++)
+    for (size_t i = 0; (policy = bli_scheme_at(i)); i++)
         if (policy->param_count > 0 && try_policy(policy) == 0)
             fail_msg("%s could not be tried", policy->name);
 }

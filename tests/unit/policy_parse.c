@@ -138,10 +138,10 @@ static void the_list_is_complete(void **state) {
         if (!strstr(err.text, bal_policy_at(i)->name))
             fail_msg("%s is missing in: %s", bal_policy_at(i)->name, err.text);
     assert_null(strstr(err.text, "..."));
-    assert_int_equal(bal_scheme_parse("no-such-policy", &spec, &err), BAL_E_UNKNOWN);
-    for (size_t i = 0; bal_scheme_at(i); i++)
-        if (!strstr(err.text, bal_scheme_at(i)->name))
-            fail_msg("%s is missing in: %s", bal_scheme_at(i)->name, err.text);
+    assert_int_equal(bli_scheme_parse("no-such-policy", &spec, &err), BAL_E_UNKNOWN);
+    for (size_t i = 0; bli_scheme_at(i); i++)
+        if (!strstr(err.text, bli_scheme_at(i)->name))
+            fail_msg("%s is missing in: %s", bli_scheme_at(i)->name, err.text);
     assert_null(strstr(err.text, "..."));
 }
 
@@ -180,8 +180,8 @@ static void every_range_is_kept(void **state) {
                                      step > 0 ? param->low - 1 : nextafter(param->low, -INFINITY),
                                      step > 0 ? param->high + 1 : nextafter(param->high, INFINITY)};
             for (int v = 0; v < 4; v++) {
-                char number[BAL_NUMBER_TEXT], text[200];
-                bal_number_print(values[v], number);
+                char number[BLI_NUMBER_TEXT], text[200];
+                bli_number_print(values[v], number);
                 snprintf(text, sizeof text, "%s:%s=%s", policy->name, param->name, number);
                 struct bal_policy_spec spec;
                 const enum bal_code code = bal_policy_parse(text, &spec, NULL);
@@ -309,18 +309,18 @@ static void added_policies_are_those_of_a_thread(void **user) {
     bool found = true;
     pthread_t other;
     mine.name = newer.name = "mine";
-    assert_true(bal_policy_add(&mine));
+    assert_true(bli_policy_add(&mine));
     assert_ptr_equal(parse("mine").policy, &mine);
     assert_int_equal(pthread_create(&other, NULL, parse_mine, &found), 0);
     pthread_join(other, NULL);
     assert_false(found);
-    assert_true(bal_policy_add(&newer));
+    assert_true(bli_policy_add(&newer));
     assert_ptr_equal(parse("mine").policy, &newer);
-    assert_true(bal_policy_add(&mine));
+    assert_true(bli_policy_add(&mine));
     assert_ptr_equal(parse("mine").policy, &mine);
-    assert_true(bal_policy_is_added(&newer));
-    bal_policy_remove_added();
-    assert_false(bal_policy_is_added(&mine));
+    assert_true(bli_policy_is_added(&newer));
+    bli_policy_remove_added();
+    assert_false(bli_policy_is_added(&mine));
     parse_mine(&found);
     assert_false(found);
 }

@@ -114,8 +114,8 @@ static void settings_must_fit_together(void **state) {
 static void answers_are_those_of_the_lab(void **state) {
     (void)state;
     static const char *const policies[] = {"jiq", "pod:d=2"};
-    struct bal_case *cases = calloc(2, sizeof *cases);
-    struct bal_result *results = calloc(2, sizeof *results);
+    struct bli_case *cases = calloc(2, sizeof *cases);
+    struct bli_result *results = calloc(2, sizeof *results);
     struct bal_question *question = new_question("compare", NULL);
     struct bal_error err = {0};
     set(question, "servers", "20");
@@ -125,13 +125,13 @@ static void answers_are_those_of_the_lab(void **state) {
     for (size_t i = 0; i < 2; i++) {
         set(question, "policy", policies[i]);
         cases[i].model.load = 0.9;
-        cases[i].run = (struct bal_run){.seed = 7, .time = 500, .warmup = NAN};
+        cases[i].run = (struct bli_run){.seed = 7, .time = 500, .warmup = NAN};
         cases[i].replications = 4;
-        assert_int_equal(bal_servers_parse("20", &cases[i].model.servers, &err), BAL_OK);
-        assert_int_equal(bal_dist_parse("exp", &cases[i].model.size, &err), BAL_OK);
+        assert_int_equal(bli_servers_parse("20", &cases[i].model.servers, &err), BAL_OK);
+        assert_int_equal(bli_dist_parse("exp", &cases[i].model.size, &err), BAL_OK);
         assert_int_equal(bal_policy_parse(policies[i], &cases[i].policy, &err), BAL_OK);
     }
-    assert_int_equal(bal_lab_run(cases, 2, &(struct bal_lab_options){.threads = 1}, results, &err), BAL_OK);
+    assert_int_equal(bli_lab_run(cases, 2, &(struct bli_lab_options){.threads = 1}, results, &err), BAL_OK);
     struct bal_answer *answer = run(question);
     assert_int_equal(bal_answer_kind(answer), BAL_ANSWER_GOOD);
     const struct bal_datum *root = bal_answer_root(answer);
@@ -141,7 +141,7 @@ static void answers_are_those_of_the_lab(void **state) {
     for (const struct bal_datum *row = bal_datum_first(bal_datum_get(root, "results")); row;
          row = bal_datum_next(row), rows++) {
         const bool second = strcmp(bal_datum_text(bal_datum_get(row, "policy")), policies[1]) == 0;
-        const struct bal_estimate mean = results[second].metric[BAL_RESPONSE_MEAN];
+        const struct bli_estimate mean = results[second].metric[BLI_RESPONSE_MEAN];
         assert_true(bal_datum_number(bal_datum_get(row, "response.mean")) == mean.mean);
         assert_true(bal_datum_number(bal_datum_get(row, "response.ci")) == mean.half_width);
         assert_int_equal(bal_datum_kind(bal_datum_get(row, "queue.tail")), BAL_DATUM_LIST);
@@ -328,7 +328,7 @@ static void values_are_read(void **state) {
     (void)state;
     static const char json[] = "{\"a\": {\"b.c\": [1, -2.5e3, null, {}], \"b\": {\"d\": \"x\\n\\u00e9\"}}, "
                                "\"t\": true, \"f\": false, \"\": []}";
-    struct bal_datum *root = bal_datum_tree_new(json, strlen(json));
+    struct bal_datum *root = bli_datum_tree_new(json, strlen(json));
     assert_non_null(root);
     const struct bal_datum *list = bal_datum_get(root, "a.b.c"), *item = bal_datum_first(list);
     assert_int_equal(bal_datum_kind(list), BAL_DATUM_LIST);
@@ -350,8 +350,8 @@ static void values_are_read(void **state) {
     assert_null(bal_datum_get(root, "a.b.d.e"));
     assert_null(bal_datum_get(root, ""));
     free(root);
-    assert_null(bal_datum_tree_new("{\"a\": }", 7));
-    assert_null(bal_datum_tree_new("[1, 2", 5));
+    assert_null(bli_datum_tree_new("{\"a\": }", 7));
+    assert_null(bli_datum_tree_new("[1, 2", 5));
 }
 
 static void nothing_has_no_value(void **state) {

@@ -21,74 +21,74 @@ struct model {
     uint64_t next;
 };
 
-static void assert_item(const struct bal_queues *queues, uint32_t i, uint32_t k, uint64_t item) {
-    const union bal_claim_word *word = bal_queues_at(queues, i, queues->words, k);
-    if (queues->words == BAL_STAMP)
+static void assert_item(const struct bli_queues *queues, uint32_t i, uint32_t k, uint64_t item) {
+    const union bli_claim_word *word = bli_queues_at(queues, i, queues->words, k);
+    if (queues->words == BLI_STAMP)
         assert_true(*(const uint32_t *)(const void *)word == (uint32_t)item);
     for (uint32_t w = 0; w < queues->words; w++)
         assert_true(word[w].bits == item * 1000 + w);
 }
 
-static void assert_queue(const struct bal_queues *queues, const struct model *model, uint32_t i) {
+static void assert_queue(const struct bli_queues *queues, const struct model *model, uint32_t i) {
     assert_int_equal(queues->length[i], model->length[i]);
     for (uint32_t k = 0; k < model->length[i]; k++)
         assert_item(queues, i, k, model->item[i][k]);
 }
 
-static const struct bal_ring *ring_of(const struct bal_queues *queues, uint32_t i) {
-    return bal_queues_ring(queues, i, queues->words);
+static const struct bli_ring *ring_of(const struct bli_queues *queues, uint32_t i) {
+    return bli_queues_ring(queues, i, queues->words);
 }
 
 /* No two blocks in use overlap and each holds its queue: memory can be neither shared nor lost track of. */
-static void assert_blocks(const struct bal_queues *queues) {
+static void assert_blocks(const struct bli_queues *queues) {
     for (uint32_t i = 0; i < queues->count; i++) {
-        const struct bal_ring *a = ring_of(queues, i);
-        const size_t bytes = bal_item_bytes(queues->words);
+        const struct bli_ring *a = ring_of(queues, i);
+        const size_t bytes = bli_item_bytes(queues->words);
         const char *end = a->block + a->size * bytes;
-        const char *line = (const char *)a + bal_ring_line(queues->words);
-        assert_true(a->block == a->inside ? end <= line && line < end + bytes : a->size >= BAL_RING_MIN);
+        const char *line = (const char *)a + bli_ring_line(queues->words);
+        assert_true(a->block == a->inside ? end <= line && line < end + bytes : a->size >= BLI_RING_MIN);
         assert_true(queues->length[i] <= a->size);
         for (uint32_t j = 0; j < i; j++) {
-            const struct bal_ring *b = ring_of(queues, j);
+            const struct bli_ring *b = ring_of(queues, j);
             assert_true(end <= b->block || b->block + b->size * bytes <= a->block);
         }
     }
 }
 
-static void push(struct bal_queues *queues, struct model *model, uint32_t i) {
-    union bal_claim_word *word = bal_queues_push(queues, i, queues->words);
+static void push(struct bli_queues *queues, struct model *model, uint32_t i) {
+    union bli_claim_word *word = bli_queues_push(queues, i, queues->words);
     assert_non_null(word);
     const uint64_t item = ++model->next;
-    if (queues->words == BAL_STAMP)
+    if (queues->words == BLI_STAMP)
         *(uint32_t *)(void *)word = (uint32_t)item;
     for (uint32_t w = 0; w < queues->words; w++)
         word[w].bits = item * 1000 + w;
     model->item[i][model->length[i]++] = item;
 }
 
-static void drop(struct bal_queues *queues, struct model *model, uint32_t i) {
-    bal_queues_drop(queues, i, queues->words);
+static void drop(struct bli_queues *queues, struct model *model, uint32_t i) {
+    bli_queues_drop(queues, i, queues->words);
     model->length[i]--;
     memmove(model->item[i], model->item[i] + 1, model->length[i] * sizeof model->item[i][0]);
 }
 
-static void drop_back(struct bal_queues *queues, struct model *model, uint32_t i) {
-    bal_queues_drop_back(queues, i, queues->words);
+static void drop_back(struct bli_queues *queues, struct model *model, uint32_t i) {
+    bli_queues_drop_back(queues, i, queues->words);
     model->length[i]--;
 }
 
-static void back_to_front(struct bal_queues *queues, struct model *model, uint32_t i) {
+static void back_to_front(struct bli_queues *queues, struct model *model, uint32_t i) {
     const uint32_t last = model->length[i] - 1;
     const uint64_t item = model->item[i][last];
-    bal_queues_back_to_front(queues, i, queues->words);
+    bli_queues_back_to_front(queues, i, queues->words);
     memmove(model->item[i] + 1, model->item[i], last * sizeof *model->item[i]);
     model->item[i][0] = item;
 }
 
 /* Random operations on all queues; each swells and ebbs at a pace of its own, from empty to some hundreds. */
 static void follow(uint32_t words, uint64_t seed) {
-    struct bal_queues queues;
-    assert_int_equal(bal_queues_init(&queues, QUEUES, words), BAL_OK);
+    struct bli_queues queues;
+    assert_int_equal(bli_queues_init(&queues, QUEUES, words), BAL_OK);
     struct model *model = calloc(1, sizeof *model);
     assert_non_null(model);
     struct bal_rng rng;
@@ -126,13 +126,13 @@ static void follow(uint32_t words, uint64_t seed) {
         assert_ptr_equal(ring_of(&queues, i)->block, ring_of(&queues, i)->inside); /* and shrunk again */
     }
     assert_blocks(&queues);
-    bal_queues_fini(&queues);
+    bli_queues_fini(&queues);
     free(model);
 }
 
 static void follow_arrays(void **state) {
     (void)state;
-    follow(BAL_STAMP, 20);
+    follow(BLI_STAMP, 20);
     follow(1, 21);
     follow(2, 22);
     follow(3, 23);
@@ -143,16 +143,16 @@ static void follow_arrays(void **state) {
 static void memory_is_used_again(void **state) {
     (void)state;
     enum { N = 10, SURGE = 1000 };
-    struct bal_queues queues;
-    assert_int_equal(bal_queues_init(&queues, N, 1), BAL_OK);
+    struct bli_queues queues;
+    assert_int_equal(bli_queues_init(&queues, N, 1), BAL_OK);
     uint64_t used = 0;
     for (uint32_t round = 0; round < 50; round++) {
         const uint32_t i = round % N;
         for (uint32_t k = 0; k < SURGE; k++)
-            bal_queues_push(&queues, i, 1)->bits = k;
+            bli_queues_push(&queues, i, 1)->bits = k;
         for (uint32_t k = 0; k < SURGE; k++) {
-            assert_true(bal_queues_at(&queues, i, 1, 0)->bits == k);
-            bal_queues_drop(&queues, i, 1);
+            assert_true(bli_queues_at(&queues, i, 1, 0)->bits == k);
+            bli_queues_drop(&queues, i, 1);
         }
         if (round == N)
             used = queues.used;
@@ -160,40 +160,40 @@ static void memory_is_used_again(void **state) {
     assert_true(queues.used == used);
     /* All block sizes together, twice over for growing and for shrinking. */
     assert_true(used <= 2 * 2 * 1024);
-    bal_queues_fini(&queues);
+    bli_queues_fini(&queues);
 }
 
 /* A queue that hovers at a power of two must not change its block at every step. */
 static void does_not_thrash(void **state) {
     (void)state;
-    struct bal_queues queues;
-    assert_int_equal(bal_queues_init(&queues, 1, 1), BAL_OK);
+    struct bli_queues queues;
+    assert_int_equal(bli_queues_init(&queues, 1, 1), BAL_OK);
     unsigned exchanges = 0;
     for (uint32_t size = 4; size <= 1024; size *= 2) {
         while (queues.length[0] < size)
-            bal_queues_push(&queues, 0, 1)->bits = 1;
+            bli_queues_push(&queues, 0, 1)->bits = 1;
         for (int step = 0; step < 100; step++) {
             const char *before = ring_of(&queues, 0)->block;
-            bal_queues_push(&queues, 0, 1)->bits = 1;
+            bli_queues_push(&queues, 0, 1)->bits = 1;
             exchanges += ring_of(&queues, 0)->block != before;
             const char *between = ring_of(&queues, 0)->block;
-            bal_queues_drop(&queues, 0, 1);
+            bli_queues_drop(&queues, 0, 1);
             exchanges += ring_of(&queues, 0)->block != between;
         }
     }
     assert_true(exchanges <= 9); /* once for each of the nine sizes */
-    bal_queues_fini(&queues);
+    bli_queues_fini(&queues);
 }
 
 static void can_be_finished_twice(void **state) {
     (void)state;
-    struct bal_queues queues;
-    assert_int_equal(bal_queues_init(&queues, 3, 2), BAL_OK);
-    bal_queues_fini(&queues);
-    bal_queues_fini(&queues);
-    assert_int_equal(bal_queues_init(&queues, UINT32_MAX, 1), BAL_E_MEMORY); /* more blocks than names for
+    struct bli_queues queues;
+    assert_int_equal(bli_queues_init(&queues, 3, 2), BAL_OK);
+    bli_queues_fini(&queues);
+    bli_queues_fini(&queues);
+    assert_int_equal(bli_queues_init(&queues, UINT32_MAX, 1), BAL_E_MEMORY); /* more blocks than names for
                                                                                 them */
-    bal_queues_fini(&queues);
+    bli_queues_fini(&queues);
 }
 
 int main(void) {

@@ -233,9 +233,9 @@ static long double normal_tail(long double x) {
 }
 
 static const struct ziggurat ziggurats[] = {
-    {"exponential", bal_exp_width, bal_exp_inside, bal_exp_height, exp_density, exp_inverse, exp_density, 7,
+    {"exponential", bal_exp_width, bal_exp_inside, bli_exp_height, exp_density, exp_inverse, exp_density, 7,
      8},
-    {"normal", bal_normal_width, bal_normal_inside, bal_normal_height, normal_density, normal_inverse,
+    {"normal", bli_normal_width, bli_normal_inside, bli_normal_height, normal_density, normal_inverse,
      normal_tail, 3, 4},
 };
 
@@ -336,7 +336,7 @@ static void normal(void **state) {
     enum { DRAWS = 4000000, HALF = 300 };
     double half[HALF], bound[2 * HALF + 1], p[2 * HALF + 2];
     uint64_t count[2 * HALF + 2] = {0};
-    const size_t n = strip_bounds(bal_normal_width, 0.1, half);
+    const size_t n = strip_bounds(bli_normal_width, 0.1, half);
     size_t bounds = 0;
     for (size_t i = n; i-- > 0;)
         bound[bounds++] = -half[i];
@@ -400,7 +400,7 @@ static double normal_tail_cdf(const void *r, double x) {
 
 static void normal_tails(void **state) {
     (void)state;
-    const double r = bal_normal_width[1] * 0x1p53;
+    const double r = bli_normal_width[1] * 0x1p53;
     assert_law("normal tail", draw_normal_tail, normal_tail_cdf, &r, 7, 5000);
 }
 
@@ -423,7 +423,7 @@ static double gamma_cdf(const void *shape, double x) {
 }
 
 static double gamma_below(const void *shape, double x) {
-    return bal_gamma_below(*(const double *)shape, x);
+    return bli_gamma_below(*(const double *)shape, x);
 }
 
 static void gamma_variates(void **state) {

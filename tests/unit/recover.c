@@ -109,17 +109,17 @@ static struct truth *simulate(const struct fleet *fleet) {
 }
 
 /* The log of it: times in whole steps; with or without the names of servers. */
-static struct bal_trace *log_of(const struct truth *job, int64_t step, bool named) {
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+static struct bli_trace *log_of(const struct truth *job, int64_t step, bool named) {
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     for (int i = 0; i < JOBS; i++) {
         const int64_t arrives = job[i].arrives / step * step, leaves = job[i].leaves / step * step;
-        const struct bal_trace_job logged = {.time = arrives,
+        const struct bli_trace_job logged = {.time = arrives,
                                              .size = leaves > arrives ? leaves - arrives : step / 4 + 1,
                                              .server = named ? job[i].server + 1 : 0};
-        assert_int_equal(bal_trace_add(trace, &logged, NULL), BAL_OK);
+        assert_int_equal(bli_trace_add(trace, &logged, NULL), BAL_OK);
     }
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
     return trace;
 }
 
@@ -140,11 +140,11 @@ static void true_values(const struct truth *job, double *mean, double *p99) {
     *p99 = (double)size[JOBS * 99 / 100] / 1e9;
 }
 
-static struct bal_trace *recover(struct bal_trace *logged, struct bal_recover_options options,
-                                 struct bal_recovery *recovery) {
-    struct bal_trace *recovered;
+static struct bli_trace *recover(struct bli_trace *logged, struct bli_recover_options options,
+                                 struct bli_recovery *recovery) {
+    struct bli_trace *recovered;
     struct bal_error err = {0};
-    if (bal_recover(logged, &options, &recovered, recovery, &err))
+    if (bli_recover(logged, &options, &recovered, recovery, &err))
         fail_msg("%s", err.text);
     return recovered;
 }
@@ -162,30 +162,30 @@ static void is_exact_with_given_slots(void **unused) {
         {8, 1, 0.7, EXPONENTIAL}, {1, 1, 0.95, LOGNORMAL}, {4, 3, 0.9, LOGNORMAL}, {2, 16, 0.8, EXPONENTIAL}};
     for (size_t f = 0; f < sizeof fleets / sizeof *fleets; f++) {
         const struct truth *job = simulate(&fleets[f]);
-        struct bal_trace *logged = log_of(job, 1, true);
-        struct bal_recovery recovery;
-        struct bal_trace *recovered =
-            recover(logged, (struct bal_recover_options){.slots = fleets[f].slots, .step = 1e-9}, &recovery);
+        struct bli_trace *logged = log_of(job, 1, true);
+        struct bli_recovery recovery;
+        struct bli_trace *recovered =
+            recover(logged, (struct bli_recover_options){.slots = fleets[f].slots, .step = 1e-9}, &recovery);
         assert_non_null(recovered);
-        struct bal_trace_cursor *cursor;
-        assert_int_equal(bal_trace_cursor_new(recovered, &cursor, NULL), BAL_OK);
+        struct bli_trace_cursor *cursor;
+        assert_int_equal(bli_trace_cursor_new(recovered, &cursor, NULL), BAL_OK);
         for (int i = 0; i < JOBS; i++) {
-            struct bal_trace_job got;
-            assert_int_equal(bal_trace_next(cursor, &got, NULL), BAL_OK);
+            struct bli_trace_job got;
+            assert_int_equal(bli_trace_next(cursor, &got, NULL), BAL_OK);
             assert_true(got.time == job[i].arrives && got.size == job[i].size);
             assert_int_equal(got.server, job[i].server + 1);
         }
-        bal_trace_cursor_free(cursor);
+        bli_trace_cursor_free(cursor);
         double mean, p99;
         true_values(job, &mean, &p99);
         assert_near(recovery.service_mean, mean, 1e-9);
         assert_near(recovery.service_p99, p99, 0.01);
         assert_int_equal(recovery.servers, fleets[f].servers);
-        assert_int_equal(recovery.times, BAL_TIMES_IN_ORDER);
+        assert_int_equal(recovery.times, BLI_TIMES_IN_ORDER);
         assert_near(recovery.service_load, fleets[f].load, 0.06); /* the span is random: 4 sigma */
         assert_true(recovery.logged_load > recovery.service_load);
-        bal_trace_free(recovered);
-        bal_trace_free(logged);
+        bli_trace_free(recovered);
+        bli_trace_free(logged);
     }
 }
 
@@ -199,20 +199,20 @@ static void tells_slots_from_the_log(void **unused) {
     };
     for (size_t f = 0; f < sizeof fleets / sizeof *fleets; f++) {
         const struct truth *job = simulate(&fleets[f]);
-        struct bal_trace *logged = log_of(job, MS, true);
-        struct bal_recovery recovery;
-        struct bal_trace *recovered = recover(logged, (struct bal_recover_options){.step = 1e-3}, &recovery);
+        struct bli_trace *logged = log_of(job, MS, true);
+        struct bli_recovery recovery;
+        struct bli_trace *recovered = recover(logged, (struct bli_recover_options){.step = 1e-3}, &recovery);
         double mean, p99;
         true_values(job, &mean, &p99);
         assert_int_equal(recovery.slots, fleets[f].slots);
         assert_in_range(fleets[f].slots, recovery.slots_low, recovery.slots_high);
-        assert_int_equal(recovery.times, BAL_TIMES_IN_ORDER);
+        assert_int_equal(recovery.times, BLI_TIMES_IN_ORDER);
         assert_near(recovery.service_mean, mean, 0.005);
         assert_near(recovery.service_p99, p99, 0.02);
         assert_true(recovery.overtaking < 0.001);
         assert_true(fabs(log(recovery.dependence)) < 0.1); /* several standard errors, 0.015 to 0.03 */
-        bal_trace_free(recovered);
-        bal_trace_free(logged);
+        bli_trace_free(recovered);
+        bli_trace_free(logged);
     }
 }
 
@@ -222,45 +222,45 @@ static void who_gives_up_does_not_overtake(void **unused) {
     (void)unused;
     const struct fleet fleet = {8, 1, 0.7, EXPONENTIAL};
     const struct truth *job = simulate(&fleet);
-    struct bal_trace *logged;
-    assert_int_equal(bal_trace_new(NULL, &logged, NULL), BAL_OK);
+    struct bli_trace *logged;
+    assert_int_equal(bli_trace_new(NULL, &logged, NULL), BAL_OK);
     uint64_t gave_up = 0, waited = 0;
     for (int i = 0; i < JOBS; i++) {
         const int64_t in_all = job[i].leaves - job[i].arrives;
-        struct bal_trace_job one = {.time = job[i].arrives, .size = in_all, .server = job[i].server + 1};
-        assert_int_equal(bal_trace_add(logged, &one, NULL), BAL_OK);
+        struct bli_trace_job one = {.time = job[i].arrives, .size = in_all, .server = job[i].server + 1};
+        assert_int_equal(bli_trace_add(logged, &one, NULL), BAL_OK);
         if (in_all < job[i].size + 10 * MS || ++waited % 10 > 0)
             continue;
-        one = (struct bal_trace_job){
+        one = (struct bli_trace_job){
             .time = job[i].arrives + 1, .size = 5 * MS, .server = job[i].server + 1, .aborted = true};
-        assert_int_equal(bal_trace_add(logged, &one, NULL), BAL_OK);
+        assert_int_equal(bli_trace_add(logged, &one, NULL), BAL_OK);
         gave_up++;
     }
-    assert_int_equal(bal_trace_finish(logged, NULL, NULL), BAL_OK);
+    assert_int_equal(bli_trace_finish(logged, NULL, NULL), BAL_OK);
     assert_true(gave_up > 500);
-    struct bal_recovery recovery;
-    bal_trace_free(recover(logged, (struct bal_recover_options){.step = 1e-3}, &recovery));
+    struct bli_recovery recovery;
+    bli_trace_free(recover(logged, (struct bli_recover_options){.step = 1e-3}, &recovery));
     assert_int_equal(recovery.slots, 1);
     assert_int_equal(recovery.slots_low, 1);
     assert_int_equal(recovery.abandoned, gave_up);
     assert_true(recovery.overtaking < 0.001);
-    bal_trace_free(logged);
+    bli_trace_free(logged);
 }
 
 /* Too few slots are disproved by jobs that overtake, also when they are given. */
 static void shows_that_given_slots_are_wrong(void **unused) {
     (void)unused;
     const struct fleet fleet = {4, 4, 0.8, EXPONENTIAL};
-    struct bal_trace *logged = log_of(simulate(&fleet), MS, true);
-    struct bal_recovery recovery;
-    bal_trace_free(recover(logged, (struct bal_recover_options){.slots = 2, .step = 1e-3}, &recovery));
+    struct bli_trace *logged = log_of(simulate(&fleet), MS, true);
+    struct bli_recovery recovery;
+    bli_trace_free(recover(logged, (struct bli_recover_options){.slots = 2, .step = 1e-3}, &recovery));
     assert_int_equal(recovery.slots, 2);
     assert_int_equal(recovery.slots_low, 4);
     assert_true(recovery.overtaking > 0.1);
-    bal_trace_free(recover(logged, (struct bal_recover_options){.slots = 8, .step = 1e-3}, &recovery));
+    bli_trace_free(recover(logged, (struct bli_recover_options){.slots = 8, .step = 1e-3}, &recovery));
     assert_int_equal(recovery.slots_high, 4);
     assert_true(recovery.dependence > 1.3);
-    bal_trace_free(logged);
+    bli_trace_free(logged);
 }
 
 /* When hardly anybody waits the log cannot tell how many slots there are, and it does not matter. */
@@ -268,15 +268,15 @@ static void says_when_slots_cannot_be_told(void **unused) {
     (void)unused;
     const struct fleet fleet = {4, 16, 0.15, EXPONENTIAL};
     const struct truth *job = simulate(&fleet);
-    struct bal_trace *logged = log_of(job, MS, true);
-    struct bal_recovery recovery;
-    struct bal_trace *recovered = recover(logged, (struct bal_recover_options){.step = 1e-3}, &recovery);
+    struct bli_trace *logged = log_of(job, MS, true);
+    struct bli_recovery recovery;
+    struct bli_trace *recovered = recover(logged, (struct bli_recover_options){.step = 1e-3}, &recovery);
     double mean, p99;
     true_values(job, &mean, &p99);
     assert_int_equal(recovery.slots_high, 0);
     assert_near(recovery.service_mean, mean, 0.01);
-    bal_trace_free(recovered);
-    bal_trace_free(logged);
+    bli_trace_free(recovered);
+    bli_trace_free(logged);
 }
 
 /* ---- servers that share their time ---- */
@@ -287,31 +287,31 @@ static void servers_that_share_are_seen(void **unused) {
         {8, 1, 0.6, SHARED}, {4, 1, 0.7, LOGNORMAL | SHARED}, {4, 4, 0.8, SHARED}};
     for (size_t f = 0; f < sizeof fleets / sizeof *fleets; f++) {
         const struct truth *job = simulate(&fleets[f]);
-        struct bal_trace *logged = log_of(job, MS, true);
-        struct bal_recovery recovery;
-        struct bal_trace *recovered = recover(logged, (struct bal_recover_options){.step = 1e-3}, &recovery);
+        struct bli_trace *logged = log_of(job, MS, true);
+        struct bli_recovery recovery;
+        struct bli_trace *recovered = recover(logged, (struct bli_recover_options){.step = 1e-3}, &recovery);
         double mean, p99;
         true_values(job, &mean, &p99);
-        assert_int_equal(recovery.times, BAL_TIMES_SHARED);
+        assert_int_equal(recovery.times, BLI_TIMES_SHARED);
         assert_int_equal(recovery.slots, fleets[f].slots);
         assert_near(recovery.service_mean, mean, 0.01);
         assert_near(recovery.service_p99, p99, 0.05);
         assert_true(recovery.shared_mean > 1.3 * mean); /* what the reading in order would have said */
-        assert_int_equal(bal_trace_info(recovered)->jobs, JOBS);
-        bal_trace_free(recovered);
-        bal_trace_free(logged);
+        assert_int_equal(bli_trace_info(recovered)->jobs, JOBS);
+        bli_trace_free(recovered);
+        bli_trace_free(logged);
     }
 }
 
 /* ---- whole seconds ---- */
 
 /* Lines stand in the order in which requests end; within their second they are put in that order. */
-static struct bal_trace *coarse_log_of(struct truth *job) {
+static struct bli_trace *coarse_log_of(struct truth *job) {
     static struct truth *line[JOBS];
-    struct bal_trace *trace;
+    struct bli_trace *trace;
     struct bal_rng rng;
     bal_rng_init(&rng, 7, 7, BAL_STREAM_TEST);
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     for (int i = 0; i < JOBS; i++) { /* insertion: they are almost in order */
         int at = i;
         for (; at > 0 && line[at - 1]->leaves > job[i].leaves; at--)
@@ -331,15 +331,15 @@ static struct bal_trace *coarse_log_of(struct truth *job) {
         for (int k = i; k < end; k++) {
             const int64_t took = (line[k]->leaves - line[k]->arrives) / MS * MS + MS / 2;
             const uint32_t drawn = (uint32_t)(gap[k - i] / sum * 1e9);
-            const struct bal_trace_job logged = {.time = second + drawn - took,
+            const struct bli_trace_job logged = {.time = second + drawn - took,
                                                  .size = took,
                                                  .server = line[k]->server + 1,
                                                  .spread = true,
                                                  .drawn = drawn};
-            assert_int_equal(bal_trace_add(trace, &logged, NULL), BAL_OK);
+            assert_int_equal(bli_trace_add(trace, &logged, NULL), BAL_OK);
         }
     }
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
     return trace;
 }
 
@@ -351,51 +351,51 @@ static void order_of_lines_stands_for_fractions_of_seconds(void **unused) {
                                           {8, 1, 0.3, EXPONENTIAL}};
     for (size_t f = 0; f < sizeof fleets / sizeof *fleets; f++) {
         struct truth *job = simulate(&fleets[f]);
-        struct bal_trace *logged = coarse_log_of(job);
-        struct bal_recovery recovery;
-        struct bal_trace *recovered = recover(logged, (struct bal_recover_options){.step = 1}, &recovery);
+        struct bli_trace *logged = coarse_log_of(job);
+        struct bli_recovery recovery;
+        struct bli_trace *recovered = recover(logged, (struct bli_recover_options){.step = 1}, &recovery);
         double mean, p99;
         true_values(job, &mean, &p99);
         assert_int_equal(recovery.slots, fleets[f].slots);
         assert_near(recovery.service_mean, mean, 0.05);
         assert_near(recovery.service_p99, p99, 0.1);
-        assert_true(bal_trace_info(recovered)->spread == JOBS);
-        bal_trace_free(recovered);
-        bal_trace_free(logged);
+        assert_true(bli_trace_info(recovered)->spread == JOBS);
+        bli_trace_free(recovered);
+        bli_trace_free(logged);
     }
 }
 
 /* ---- by hand ---- */
 
-static struct bal_trace *finished(const struct bal_trace_job *job, size_t count) {
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+static struct bli_trace *finished(const struct bli_trace_job *job, size_t count) {
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(bal_trace_add(trace, &job[i], NULL), BAL_OK);
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+        assert_int_equal(bli_trace_add(trace, &job[i], NULL), BAL_OK);
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
     return trace;
 }
 
-static void assert_jobs(const struct bal_trace *trace, const struct bal_trace_job *job, size_t count) {
-    struct bal_trace_cursor *cursor;
-    struct bal_trace_job got;
-    assert_int_equal(bal_trace_cursor_new(trace, &cursor, NULL), BAL_OK);
+static void assert_jobs(const struct bli_trace *trace, const struct bli_trace_job *job, size_t count) {
+    struct bli_trace_cursor *cursor;
+    struct bli_trace_job got;
+    assert_int_equal(bli_trace_cursor_new(trace, &cursor, NULL), BAL_OK);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(bal_trace_next(cursor, &got, NULL), BAL_OK);
+        assert_int_equal(bli_trace_next(cursor, &got, NULL), BAL_OK);
         if (got.time != job[i].time || got.size != job[i].size)
             fail_msg("job %zu came at %lld and took %lld, not %lld and %lld", i, (long long)got.time,
                      (long long)got.size, (long long)job[i].time, (long long)job[i].size);
     }
-    assert_int_equal(bal_trace_next(cursor, &got, NULL), BAL_OK);
+    assert_int_equal(bli_trace_next(cursor, &got, NULL), BAL_OK);
     assert_int_equal(got.size, 0);
-    bal_trace_cursor_free(cursor);
+    bli_trace_cursor_free(cursor);
 }
 
 /* A job that was given up counts for as long as it had the server: the second one 1 s of its 9; the third,
  * given up before its turn, not at all; and nobody waits for it. */
 static void jobs_given_up_count_while_served(void **unused) {
     (void)unused;
-    const struct bal_trace_job logged[] = {
+    const struct bli_trace_job logged[] = {
         {.time = 10 * SECOND, .size = 10 * SECOND, .server = 1},
         {.time = 12 * SECOND, .size = 9 * SECOND, .server = 1, .aborted = true},
         {.time = 13 * SECOND, .size = 2 * SECOND, .server = 1, .aborted = true},
@@ -403,57 +403,57 @@ static void jobs_given_up_count_while_served(void **unused) {
         {.time = 14 * SECOND, .size = 1 * SECOND, .server = 2},
         {.time = 15 * SECOND, .size = 7 * SECOND, .server = 0},
     };
-    const struct bal_trace_job wanted[] = {{.time = 10 * SECOND, .size = 10 * SECOND},
+    const struct bli_trace_job wanted[] = {{.time = 10 * SECOND, .size = 10 * SECOND},
                                            {.time = 12 * SECOND, .size = 1 * SECOND},
                                            {.time = 14 * SECOND, .size = 5 * SECOND},
                                            {.time = 14 * SECOND, .size = 1 * SECOND},
                                            {.time = 15 * SECOND, .size = 7 * SECOND}};
-    struct bal_trace *trace = finished(logged, 6);
-    struct bal_recovery recovery;
-    struct bal_trace *recovered =
-        recover(trace, (struct bal_recover_options){.slots = 1, .step = 1e-3}, &recovery);
+    struct bli_trace *trace = finished(logged, 6);
+    struct bli_recovery recovery;
+    struct bli_trace *recovered =
+        recover(trace, (struct bli_recover_options){.slots = 1, .step = 1e-3}, &recovery);
     assert_jobs(recovered, wanted, 5);
     assert_int_equal(recovery.abandoned, 1);
     assert_int_equal(recovery.unserved, 1);
-    bal_trace_free(recovered);
-    bal_trace_free(trace);
+    bli_trace_free(recovered);
+    bli_trace_free(trace);
 }
 
 /* Jobs that are left out occupied their server all the same: the second one waited for the first. */
 static void jobs_left_out_occupied_their_server(void **unused) {
     (void)unused;
-    const struct bal_trace_job logged[] = {
+    const struct bli_trace_job logged[] = {
         {.time = 10 * SECOND, .size = 10 * SECOND, .server = 1, .left_out = true},
         {.time = 12 * SECOND, .size = 9 * SECOND, .server = 1},
     };
-    const struct bal_trace_job wanted = {.time = 12 * SECOND, .size = 1 * SECOND},
+    const struct bli_trace_job wanted = {.time = 12 * SECOND, .size = 1 * SECOND},
                                kept = {.time = 12 * SECOND, .size = 9 * SECOND};
-    struct bal_trace *trace = finished(logged, 2);
-    struct bal_recovery recovery;
-    struct bal_trace *recovered =
-        recover(trace, (struct bal_recover_options){.slots = 1, .step = 1e-3}, &recovery);
+    struct bli_trace *trace = finished(logged, 2);
+    struct bli_recovery recovery;
+    struct bli_trace *recovered =
+        recover(trace, (struct bli_recover_options){.slots = 1, .step = 1e-3}, &recovery);
     assert_jobs(recovered, &wanted, 1);
     assert_int_equal(recovery.jobs, 1);
     assert_near(recovery.logged_mean, 9, 1e-12);
     assert_near(recovery.service_mean, 1, 1e-12);
-    bal_trace_free(recovered);
+    bli_trace_free(recovered);
     recovered =
-        recover(trace, (struct bal_recover_options){.slots = 1, .step = 1e-3, .keep = true}, &recovery);
+        recover(trace, (struct bli_recover_options){.slots = 1, .step = 1e-3, .keep = true}, &recovery);
     assert_jobs(recovered, &kept, 1);
-    bal_trace_free(recovered);
-    bal_trace_free(trace);
+    bli_trace_free(recovered);
+    bli_trace_free(trace);
     trace = finished(logged, 1);
     struct bal_error err = {0};
-    const struct bal_recover_options options = {.step = 1e-3};
-    assert_int_equal(bal_recover(trace, &options, &recovered, &recovery, &err), BAL_E_MODEL);
-    bal_trace_free(trace);
+    const struct bli_recover_options options = {.step = 1e-3};
+    assert_int_equal(bli_recover(trace, &options, &recovered, &recovery, &err), BAL_E_MODEL);
+    bli_trace_free(trace);
 }
 
 /* Tries at several servers, one after the other, each for its own time; one without a time is left out, as is
  * one that was refused at once. What an unfinished try took is no whole service. */
 static void each_try_is_a_job_at_its_server(void **unused) {
     (void)unused;
-    struct bal_log_record record = {.job = {.time = 100 * SECOND, .size = 7 * SECOND, .high = true},
+    struct bli_log_record record = {.job = {.time = 100 * SECOND, .size = 7 * SECOND, .high = true},
                                     .ahead = 2 * SECOND,
                                     .wanted = true,
                                     .tries = 5,
@@ -462,73 +462,73 @@ static void each_try_is_a_job_at_its_server(void **unused) {
                                               {.server = 6, .took = -1},
                                               {.server = 4, .took = 1 * SECOND, .status = 502},
                                               {.server = 0, .took = 3 * SECOND, .status = 200}}};
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
-    assert_int_equal(bal_recover_take(trace, &record, NULL), BAL_OK);
-    record = (struct bal_log_record){.job = {.time = 200 * SECOND, .size = 250}, .tries = 0, .ahead = -1};
-    assert_int_equal(bal_recover_take(trace, &record, NULL), BAL_OK);
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
-    const struct bal_trace_job wanted[] = {
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
+    assert_int_equal(bli_recover_take(trace, &record, NULL), BAL_OK);
+    record = (struct bli_log_record){.job = {.time = 200 * SECOND, .size = 250}, .tries = 0, .ahead = -1};
+    assert_int_equal(bli_recover_take(trace, &record, NULL), BAL_OK);
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
+    const struct bli_trace_job wanted[] = {
         {.time = 102 * SECOND, .size = 3 * SECOND, .server = 5, .ahead = 2 * SECOND, .aborted = true},
         {.time = 105 * SECOND, .size = 1 * SECOND, .server = 5, .aborted = true},
         {.time = 106 * SECOND, .size = 3 * SECOND, .server = 1},
         {.time = 200 * SECOND, .size = 250, .left_out = true}};
-    struct bal_trace_cursor *cursor;
-    assert_int_equal(bal_trace_cursor_new(trace, &cursor, NULL), BAL_OK);
+    struct bli_trace_cursor *cursor;
+    assert_int_equal(bli_trace_cursor_new(trace, &cursor, NULL), BAL_OK);
     for (int i = 0; i < 4; i++) {
-        struct bal_trace_job got;
-        assert_int_equal(bal_trace_next(cursor, &got, NULL), BAL_OK);
+        struct bli_trace_job got;
+        assert_int_equal(bli_trace_next(cursor, &got, NULL), BAL_OK);
         assert_true(got.time == wanted[i].time && got.size == wanted[i].size && got.high == (i < 3));
         assert_true(got.server == wanted[i].server && got.ahead == wanted[i].ahead);
         assert_true(got.aborted == wanted[i].aborted && got.left_out == wanted[i].left_out);
     }
-    bal_trace_cursor_free(cursor);
-    bal_trace_free(trace);
+    bli_trace_cursor_free(cursor);
+    bli_trace_free(trace);
 }
 
 /* What a job had waited at the proxy is not service, but it is when it arrived. */
 static void jobs_arrive_at_the_proxy(void **unused) {
     (void)unused;
-    const struct bal_trace_job logged[] = {
+    const struct bli_trace_job logged[] = {
         {.time = 20 * SECOND, .size = 4 * SECOND, .server = 1, .ahead = 3 * SECOND},
         {.time = 21 * SECOND, .size = 5 * SECOND, .server = 1, .ahead = 20 * SECOND},
     };
-    const struct bal_trace_job wanted[] = {{.time = 1 * SECOND, .size = 2 * SECOND},
+    const struct bli_trace_job wanted[] = {{.time = 1 * SECOND, .size = 2 * SECOND},
                                            {.time = 17 * SECOND, .size = 4 * SECOND}};
-    const struct bal_trace_job kept[] = {{.time = 1 * SECOND, .size = 5 * SECOND},
+    const struct bli_trace_job kept[] = {{.time = 1 * SECOND, .size = 5 * SECOND},
                                          {.time = 17 * SECOND, .size = 4 * SECOND}};
-    struct bal_trace *trace = finished(logged, 2);
-    struct bal_recovery recovery;
-    struct bal_trace *recovered =
-        recover(trace, (struct bal_recover_options){.slots = 1, .step = 1e-3}, &recovery);
+    struct bli_trace *trace = finished(logged, 2);
+    struct bli_recovery recovery;
+    struct bli_trace *recovered =
+        recover(trace, (struct bli_recover_options){.slots = 1, .step = 1e-3}, &recovery);
     assert_jobs(recovered, wanted, 2);
-    bal_trace_free(recovered);
+    bli_trace_free(recovered);
     recovered =
-        recover(trace, (struct bal_recover_options){.slots = 1, .step = 1e-3, .keep = true}, &recovery);
+        recover(trace, (struct bli_recover_options){.slots = 1, .step = 1e-3, .keep = true}, &recovery);
     assert_jobs(recovered, kept, 2);
-    assert_int_equal(recovery.times, BAL_TIMES_WAITING);
+    assert_int_equal(recovery.times, BLI_TIMES_WAITING);
     assert_near(recovery.share.mean, 3.0 / 9, 1e-9);
-    bal_trace_free(recovered);
-    recovered = recover(trace, (struct bal_recover_options){.service = true}, &recovery);
+    bli_trace_free(recovered);
+    recovered = recover(trace, (struct bli_recover_options){.service = true}, &recovery);
     assert_jobs(recovered, kept, 2);
-    assert_int_equal(recovery.times, BAL_TIMES_SERVICE);
-    bal_trace_free(recovered);
-    bal_trace_free(trace);
+    assert_int_equal(recovery.times, BLI_TIMES_SERVICE);
+    bli_trace_free(recovered);
+    bli_trace_free(trace);
 }
 
 /* Servers that are replaced one by one are not a fleet of all of them. */
 static void servers_are_counted_at_once(void **unused) {
     (void)unused;
-    struct bal_trace_job job[60];
+    struct bli_trace_job job[60];
     for (int i = 0; i < 60; i++) /* two at a time, each for 10 jobs */
-        job[i] = (struct bal_trace_job){
+        job[i] = (struct bli_trace_job){
             .time = i * SECOND, .size = SECOND / 2, .server = 1 + 2 * ((uint32_t)i / 20) + (uint32_t)i % 2};
-    struct bal_trace *trace = finished(job, 60);
-    struct bal_recovery recovery;
-    bal_trace_free(recover(trace, (struct bal_recover_options){.slots = 1, .step = 1e-3}, &recovery));
+    struct bli_trace *trace = finished(job, 60);
+    struct bli_recovery recovery;
+    bli_trace_free(recover(trace, (struct bli_recover_options){.slots = 1, .step = 1e-3}, &recovery));
     assert_int_equal(recovery.servers, 2);
     assert_int_equal(recovery.servers_seen, 6);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 /* ---- without names of servers ---- */
@@ -539,9 +539,9 @@ static void light_parts_tell_service_times(void **unused) {
         {8, 1, 0.7, EXPONENTIAL}, {8, 1, 0.6, SWINGING}, {4, 2, 0.8, LOGNORMAL}, {8, 1, 0.5, SHARED}};
     for (size_t f = 0; f < sizeof fleets / sizeof *fleets; f++) {
         const struct truth *job = simulate(&fleets[f]);
-        struct bal_trace *logged = log_of(job, MS, false);
-        struct bal_recovery recovery;
-        struct bal_trace *recovered = recover(logged, (struct bal_recover_options){.step = 1e-3}, &recovery);
+        struct bli_trace *logged = log_of(job, MS, false);
+        struct bli_recovery recovery;
+        struct bli_trace *recovered = recover(logged, (struct bli_recover_options){.step = 1e-3}, &recovery);
         double mean, p99;
         true_values(job, &mean, &p99);
         print_message("# %ux%u load %g: logged %.4f, true %.4f, light %.4f (p99 %.4f, true %.4f), share %.3f "
@@ -549,15 +549,15 @@ static void light_parts_tell_service_times(void **unused) {
                       fleets[f].servers, fleets[f].slots, fleets[f].load, recovery.logged_mean, mean,
                       recovery.service_mean, recovery.service_p99, p99, recovery.share.mean,
                       recovery.share.half_width, recovery.light_others, recovery.mean_others);
-        assert_int_equal(recovery.times, BAL_TIMES_LIGHT);
-        assert_true(bal_times_are_doubtful(recovery.times));
+        assert_int_equal(recovery.times, BLI_TIMES_LIGHT);
+        assert_true(bli_times_are_doubtful(recovery.times));
         assert_near(recovery.service_mean, mean, 0.15); /* about 1000 jobs, sizes with cv 1: 3 % each sigma */
         assert_int_equal(recovery.servers, 0);
-        bal_trace_free(recovered);
-        recovered = recover(logged, (struct bal_recover_options){.step = 1e-3, .keep = true}, &recovery);
+        bli_trace_free(recovered);
+        recovered = recover(logged, (struct bli_recover_options){.step = 1e-3, .keep = true}, &recovery);
         assert_null(recovered);
-        assert_int_equal(recovery.times, BAL_TIMES_WAITING);
-        bal_trace_free(logged);
+        assert_int_equal(recovery.times, BLI_TIMES_WAITING);
+        bli_trace_free(logged);
     }
 }
 
@@ -565,19 +565,19 @@ static void light_parts_tell_service_times(void **unused) {
 static void times_without_waiting_stay(void **unused) {
     (void)unused;
     struct fleet fleet = {SERVERS_MAX, SLOTS_MAX, 0.02, EXPONENTIAL};
-    struct bal_trace *logged = log_of(simulate(&fleet), MS, false);
-    struct bal_recovery recovery;
-    assert_null(recover(logged, (struct bal_recover_options){.step = 1e-3}, &recovery));
-    assert_int_equal(recovery.times, BAL_TIMES_CLEAN);
+    struct bli_trace *logged = log_of(simulate(&fleet), MS, false);
+    struct bli_recovery recovery;
+    assert_null(recover(logged, (struct bli_recover_options){.step = 1e-3}, &recovery));
+    assert_int_equal(recovery.times, BLI_TIMES_CLEAN);
     assert_true(fabs(recovery.share.mean) < 0.1);
-    bal_trace_free(logged);
+    bli_trace_free(logged);
     /* Too few jobs tell nothing, and that is said. */
-    const struct bal_trace_job few[] = {{.time = 0, .size = 5}, {.time = 2, .size = 50}};
+    const struct bli_trace_job few[] = {{.time = 0, .size = 5}, {.time = 2, .size = 50}};
     logged = finished(few, 2);
-    assert_null(recover(logged, (struct bal_recover_options){.step = 1e-3}, &recovery));
-    assert_int_equal(recovery.times, BAL_TIMES_UNKNOWN);
-    assert_true(bal_times_are_doubtful(recovery.times));
-    bal_trace_free(logged);
+    assert_null(recover(logged, (struct bli_recover_options){.step = 1e-3}, &recovery));
+    assert_int_equal(recovery.times, BLI_TIMES_UNKNOWN);
+    assert_true(bli_times_are_doubtful(recovery.times));
+    bli_trace_free(logged);
 }
 
 /* ---- a proxy that holds requests until a slot is free ---- */
@@ -585,12 +585,12 @@ static void times_without_waiting_stay(void **unused) {
 /* One line for all; who comes first takes the slot that is free first. In the log each of the three times of
  * a request is cut to its digits on its own, so that it may seem to come before the one whose place it takes
  * has left. */
-static struct bal_trace *hold(const struct fleet *fleet, int64_t step) {
+static struct bli_trace *hold(const struct fleet *fleet, int64_t step) {
     static struct truth job[JOBS];
     static int64_t free_at[SERVERS_MAX * SLOTS_MAX];
     const uint32_t all = fleet->servers * fleet->slots;
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     memset(free_at, 0, sizeof free_at);
     draw_jobs(fleet, job);
     for (int i = 0; i < JOBS; i++) {
@@ -601,25 +601,25 @@ static struct bal_trace *hold(const struct fleet *fleet, int64_t step) {
         free_at[slot] = begins + job[i].size;
         const int64_t start = job[i].arrives / step * step, wait = (begins - job[i].arrives) / step * step;
         const int64_t time = job[i].size / step * step;
-        const struct bal_trace_job logged = {.time = start + wait,
+        const struct bli_trace_job logged = {.time = start + wait,
                                              .ahead = wait,
                                              .size = time > 0 ? time : 1,
                                              .server = slot % fleet->servers + 1};
-        assert_int_equal(bal_trace_add(trace, &logged, NULL), BAL_OK);
+        assert_int_equal(bli_trace_add(trace, &logged, NULL), BAL_OK);
     }
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
     return trace;
 }
 
-static struct bal_recovery recover_held(const struct fleet *fleet, int64_t step, uint32_t told) {
-    struct bal_trace *logged = hold(fleet, step), *recovered;
+static struct bli_recovery recover_held(const struct fleet *fleet, int64_t step, uint32_t told) {
+    struct bli_trace *logged = hold(fleet, step), *recovered;
     const double seconds = (double)step / 1e9;
-    const struct bal_recover_options options = {.step = seconds, .length_step = seconds, .told_slots = told};
-    struct bal_recovery recovery;
+    const struct bli_recover_options options = {.step = seconds, .length_step = seconds, .told_slots = told};
+    struct bli_recovery recovery;
     struct bal_error err;
-    assert_int_equal(bal_recover(logged, &options, &recovered, &recovery, &err), BAL_OK);
-    bal_trace_free(logged);
-    bal_trace_free(recovered);
+    assert_int_equal(bli_recover(logged, &options, &recovered, &recovery, &err), BAL_OK);
+    bli_trace_free(logged);
+    bli_trace_free(recovered);
     return recovery;
 }
 
@@ -629,7 +629,7 @@ static void digits_do_not_make_slots(void **unused) {
     for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++)
         for (uint32_t slots = 1; slots <= 4; slots++) {
             const struct fleet fleet = {6, slots, 0.9, EXPONENTIAL};
-            const struct bal_recovery recovery = recover_held(&fleet, steps[i], 0);
+            const struct bli_recovery recovery = recover_held(&fleet, steps[i], 0);
             assert_int_equal(recovery.slots, slots);
             /* no one waits at a server, as far as digits tell */
             assert_true(fabs(recovery.share.mean) < (double)steps[i] / 1e9 / mean_size);
@@ -640,7 +640,7 @@ static void digits_do_not_make_slots(void **unused) {
 static void slots_that_nothing_tells_are_a_guess(void **unused) {
     (void)unused;
     const struct fleet fleet = {6, 1, 0.9, EXPONENTIAL};
-    struct bal_recovery recovery = recover_held(&fleet, 1000, 0);
+    struct bli_recovery recovery = recover_held(&fleet, 1000, 0);
     assert_true(recovery.slots_open);
     assert_false(recovery.slots_told);
     recovery = recover_held(&fleet, 1000, 1);
@@ -653,7 +653,7 @@ static void slots_that_nothing_tells_are_a_guess(void **unused) {
 static void slots_that_are_told_wrongly_are_not_taken(void **unused) {
     (void)unused;
     const struct fleet fleet = {6, 4, 0.9, EXPONENTIAL};
-    const struct bal_recovery recovery = recover_held(&fleet, 1000, 1);
+    const struct bli_recovery recovery = recover_held(&fleet, 1000, 1);
     assert_false(recovery.slots_told);
     assert_int_equal(recovery.slots, 4);
 }
@@ -663,14 +663,14 @@ static void stops_when_told(void **unused) {
     const struct fleet fleet = {4, 1, 0.5, EXPONENTIAL};
     const struct truth *job = simulate(&fleet);
     for (int named = 0; named < 2; named++) {
-        struct bal_trace *logged = log_of(job, MS, named), *recovered;
+        struct bli_trace *logged = log_of(job, MS, named), *recovered;
         const volatile int stop = 1;
-        const struct bal_recover_options options = {.step = 1e-3, .stop = &stop};
-        struct bal_recovery recovery;
+        const struct bli_recover_options options = {.step = 1e-3, .stop = &stop};
+        struct bli_recovery recovery;
         struct bal_error err;
-        assert_int_equal(bal_recover(logged, &options, &recovered, &recovery, &err), BAL_E_STOPPED);
+        assert_int_equal(bli_recover(logged, &options, &recovered, &recovery, &err), BAL_E_STOPPED);
         assert_null(recovered);
-        bal_trace_free(logged);
+        bli_trace_free(logged);
     }
 }
 

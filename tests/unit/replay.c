@@ -36,7 +36,7 @@ static double off_of(enum telling telling, uint32_t number, uint32_t truth, stru
                               : 4 * bal_rng_uniform(rng) - 2;
 }
 
-static void assert_found(struct bal_min_fleet_search least, uint32_t truth, enum telling telling,
+static void assert_found(struct bli_min_fleet_search least, uint32_t truth, enum telling telling,
                          unsigned most_tries) {
     unsigned tried = 0;
     bool asked[MOST + 1] = {false};
@@ -48,7 +48,7 @@ static void assert_found(struct bal_min_fleet_search least, uint32_t truth, enum
         assert_in_range(number, 1, MOST);
         assert_false(asked[number]); /* nothing is tried twice */
         asked[number] = true;
-        bal_min_fleet_search_report(&least, number >= truth, off_of(telling, number, truth, &rng));
+        bli_min_fleet_search_report(&least, number >= truth, off_of(telling, number, truth, &rng));
     }
     if (least.met != (truth <= MOST ? truth : 0) || least.failed != truth - 1 || tried > most_tries)
         fail_msg("from %u, telling %d: met %u, failed %u after %u, but the least is %u", first, telling,
@@ -61,9 +61,9 @@ static void search_finds_every_least(void **unused) {
     for (uint32_t truth = 1; truth <= MOST + 1; truth++)
         for (uint32_t first = 1; first <= MOST; first++)
             for (enum telling telling = NOTHING; telling < TELLINGS; telling++) {
-                struct bal_min_fleet_search least, near;
-                bal_min_fleet_search_init(&least, first, MOST);
-                bal_min_fleet_search_init_near(&near, first, MOST, telling == TRUTH ? -5 : 0);
+                struct bli_min_fleet_search least, near;
+                bli_min_fleet_search_init(&least, first, MOST);
+                bli_min_fleet_search_init_near(&near, first, MOST, telling == TRUTH ? -5 : 0);
                 assert_found(least, truth, telling, telling == TRUTH ? 12 : 20);
                 assert_found(near, truth, telling, telling == TRUTH ? 12 : 20);
                 near.unlikely = truth / 2;
@@ -81,21 +81,21 @@ static void durations_have_units(void **unused) {
     } good[] = {{"200ms", 0.2}, {"1.5 s", 1.5}, {"2min", 120}, {"1h", 3600}, {"250us", 250e-6}, {"0s", 0}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double seconds = NAN;
-        assert_int_equal(bal_duration_parse(good[i].text, &seconds, NULL), BAL_OK);
+        assert_int_equal(bli_duration_parse(good[i].text, &seconds, NULL), BAL_OK);
         assert_near(seconds, good[i].seconds, 1e-15 * good[i].seconds);
     }
     static const char *const bad[] = {"", "s", "200", "-1s", "1e999s", "1 parsec", "1s ", "nan s"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double seconds = 7;
         struct bal_error err = {0};
-        if (bal_duration_parse(bad[i], &seconds, &err) != BAL_E_SYNTAX || seconds != 7 || !*err.text)
+        if (bli_duration_parse(bad[i], &seconds, &err) != BAL_E_SYNTAX || seconds != 7 || !*err.text)
             fail_msg("'%s' is taken for %g s", bad[i], seconds);
     }
 }
 
 static void targets_name_a_metric(void **unused) {
     (void)unused;
-    struct bal_target target;
+    struct bli_target target;
     static const struct {
         const char *text, *name;
         double quantile;
@@ -104,7 +104,7 @@ static void targets_name_a_metric(void **unused) {
                 {"p9999=1.5s", "p99.99", 0.9999},  {"p5=1.5s", "p5", 0.05},
                 {"p97.25=1.5s", "p97.25", 0.9725}, {"mean=1.5s", "mean", 0}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_int_equal(bal_target_parse(good[i].text, &target, NULL), BAL_OK);
+        assert_int_equal(bli_target_parse(good[i].text, &target, NULL), BAL_OK);
         assert_string_equal(target.name, good[i].name);
         assert_near(target.quantile, good[i].quantile, 1e-12);
         assert_near(target.seconds, 1.5, 1e-12);
@@ -114,52 +114,52 @@ static void targets_name_a_metric(void **unused) {
         "p99=0s", "p99=1",  "p100=1s", "p0=1s",    "p-5=1s",
         "pp9=1s", "p9x=1s", "q99=1s",  "means=1s", "p99.99999999999999999999=1s"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (bal_target_parse(bad[i], &target, NULL) == BAL_OK)
+        if (bli_target_parse(bad[i], &target, NULL) == BAL_OK)
             fail_msg("'%s' is taken for a target", bad[i]);
     assert_string_equal(target.name, "mean"); /* untouched */
 }
 
 /* ---- traces by hand ---- */
 
-static struct bal_trace *finished(const struct bal_trace_job *job, size_t count) {
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+static struct bli_trace *finished(const struct bli_trace_job *job, size_t count) {
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(bal_trace_add(trace, &job[i], NULL), BAL_OK);
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+        assert_int_equal(bli_trace_add(trace, &job[i], NULL), BAL_OK);
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
     return trace;
 }
 
 /* Each second for so many of them, three jobs of 0.9 s at once. */
-static struct bal_trace *threes(int seconds) {
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+static struct bli_trace *threes(int seconds) {
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     for (int t = 0; t < seconds; t++)
         for (int k = 0; k < 3; k++) {
-            const struct bal_trace_job job = {.time = t * SECOND, .size = 9 * SECOND / 10, .high = k == 0};
-            assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+            const struct bli_trace_job job = {.time = t * SECOND, .size = 9 * SECOND / 10, .high = k == 0};
+            assert_int_equal(bli_trace_add(trace, &job, NULL), BAL_OK);
         }
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
     return trace;
 }
 
-static struct bal_replay replay_on(const struct bal_trace *trace, const char *servers) {
-    struct bal_replay replay = {.trace = trace, .speedup = 1, .seed = 1, .replications = 1};
-    assert_int_equal(bal_servers_parse(servers, &replay.model.servers, NULL), BAL_OK);
+static struct bli_replay replay_on(const struct bli_trace *trace, const char *servers) {
+    struct bli_replay replay = {.trace = trace, .speedup = 1, .seed = 1, .replications = 1};
+    assert_int_equal(bli_servers_parse(servers, &replay.model.servers, NULL), BAL_OK);
     return replay;
 }
 
 static void demand_is_counted(void **unused) {
     (void)unused;
     /* 100 s: a job each second, before 1970 and after; sizes 1 s and 3 s in turn; five more at once. */
-    struct bal_trace_job job[106];
+    struct bli_trace_job job[106];
     for (int i = 0; i <= 100; i++)
-        job[i] = (struct bal_trace_job){.time = (i - 50) * SECOND, .size = (i % 2 ? 3 : 1) * SECOND};
+        job[i] = (struct bli_trace_job){.time = (i - 50) * SECOND, .size = (i % 2 ? 3 : 1) * SECOND};
     for (int i = 101; i < 106; i++)
-        job[i] = (struct bal_trace_job){.time = 30 * SECOND + 5, .size = 2 * SECOND};
-    struct bal_trace *trace = finished(job, 106);
-    struct bal_demand demand;
-    assert_int_equal(bal_demand_of(trace, NULL, &demand, NULL), BAL_OK);
+        job[i] = (struct bli_trace_job){.time = 30 * SECOND + 5, .size = 2 * SECOND};
+    struct bli_trace *trace = finished(job, 106);
+    struct bli_demand demand;
+    assert_int_equal(bli_demand_of(trace, NULL, &demand, NULL), BAL_OK);
     assert_near(demand.rate, 1.06, 1e-12);
     assert_near(demand.work, (51 * 1 + 50 * 3 + 10) / 100.0, 1e-12);
     assert_near(demand.window, 1, 0);
@@ -171,37 +171,37 @@ static void demand_is_counted(void **unused) {
     assert_near(demand.size_p50, 2, 2.0 / 128);
     assert_near(demand.size_p99, 3, 3.0 / 128);
     double jobs = 0;
-    for (int i = 0; i < BAL_REPLAY_SPANS; i++)
-        jobs += demand.span_rate[i] * 100 / BAL_REPLAY_SPANS;
+    for (int i = 0; i < BLI_REPLAY_SPANS; i++)
+        jobs += demand.span_rate[i] * 100 / BLI_REPLAY_SPANS;
     assert_near(jobs, 106, 1e-9);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 static void one_moment_is_refused(void **unused) {
     (void)unused;
-    const struct bal_trace_job job[] = {{.time = 5, .size = 1}, {.time = 5, .size = 2}};
-    struct bal_trace *trace = finished(job, 2);
-    struct bal_demand demand;
+    const struct bli_trace_job job[] = {{.time = 5, .size = 1}, {.time = 5, .size = 2}};
+    struct bli_trace *trace = finished(job, 2);
+    struct bli_demand demand;
     struct bal_error err = {0};
-    assert_int_equal(bal_demand_of(trace, NULL, &demand, &err), BAL_E_MODEL);
+    assert_int_equal(bli_demand_of(trace, NULL, &demand, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "(2)"));
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 static void stop_is_heeded(void **unused) {
     (void)unused;
-    struct bal_trace *trace = threes(20);
-    struct bal_demand demand;
+    struct bli_trace *trace = threes(20);
+    struct bli_demand demand;
     const volatile int stop = 1;
-    assert_int_equal(bal_demand_of(trace, &stop, &demand, NULL), BAL_E_STOPPED);
-    bal_trace_free(trace);
+    assert_int_equal(bli_demand_of(trace, &stop, &demand, NULL), BAL_E_STOPPED);
+    bli_trace_free(trace);
 }
 
-static struct bal_result run_case(const struct bal_case *c) {
-    const struct bal_lab_options options = {.threads = 1};
-    struct bal_result result;
+static struct bli_result run_case(const struct bli_case *c) {
+    const struct bli_lab_options options = {.threads = 1};
+    struct bli_result result;
     struct bal_error err = {0};
-    if (bal_lab_run(c, 1, &options, &result, &err))
+    if (bli_lab_run(c, 1, &options, &result, &err))
         fail_msg("%s", err.text);
     return result;
 }
@@ -209,104 +209,104 @@ static struct bal_result run_case(const struct bal_case *c) {
 /* Three servers have one job each at any time; twice as fast on speed 2 is the same but for the unit. */
 static void replay_by_hand(void **unused) {
     (void)unused;
-    struct bal_trace *trace = threes(100);
-    struct bal_demand demand;
-    assert_int_equal(bal_demand_of(trace, NULL, &demand, NULL), BAL_OK);
+    struct bli_trace *trace = threes(100);
+    struct bli_demand demand;
+    assert_int_equal(bli_demand_of(trace, NULL, &demand, NULL), BAL_OK);
     const struct bal_policy_spec jsq = policy_of("jsq");
     for (int speed = 1; speed <= 2; speed++) {
-        struct bal_replay replay = replay_on(trace, speed == 1 ? "3" : "3x2");
+        struct bli_replay replay = replay_on(trace, speed == 1 ? "3" : "3x2");
         replay.speedup = speed;
         replay.model.classes = true;
-        struct bal_case c;
-        assert_int_equal(bal_replay_case(&replay, &jsq, &c, NULL), BAL_OK);
+        struct bli_case c;
+        assert_int_equal(bli_replay_case(&replay, &jsq, &c, NULL), BAL_OK);
         assert_near(c.model.load, 270 / 99.0 / 3, 1e-12);
         assert_near(c.model.high, 1 / 3.0, 1e-12);
         assert_near(c.run.time, 99.0 / speed, 1e-12);
-        const struct bal_result result = run_case(&c);
+        const struct bli_result result = run_case(&c);
         assert_int_equal(result.jobs, 300);
-        assert_near(result.metric[BAL_RESPONSE_MEAN].mean, 0.9 / speed, 1e-12);
-        assert_near(result.metric[BAL_WAITING_MEAN].mean, 0, 1e-12);
-        assert_near(result.metric[BAL_RESPONSE_P999].mean, 0.9 / speed, 0.9 / speed / 128);
+        assert_near(result.metric[BLI_RESPONSE_MEAN].mean, 0.9 / speed, 1e-12);
+        assert_near(result.metric[BLI_WAITING_MEAN].mean, 0, 1e-12);
+        assert_near(result.metric[BLI_RESPONSE_P999].mean, 0.9 / speed, 0.9 / speed / 128);
         /* 270 busy seconds at 200 W and the rest of 3 x 99.9 s, to the end of the last job, at 140 W. */
-        assert_near(bal_replay_energy(&result) * speed, 270 * 200 + (3 * 99.9 - 270) * 140, 1e-6);
+        assert_near(bli_replay_energy(&result) * speed, 270 * 200 + (3 * 99.9 - 270) * 140, 1e-6);
     }
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 /* What depends on where in their second jobs are put differs from replication to replication, also under a
  * policy that draws nothing; and so the half-width says it. */
 static void spread_is_drawn_anew_in_every_replication(void **unused) {
     (void)unused;
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     for (int i = 0; i < 300; i++) {
-        const struct bal_trace_job job = {.time = i / 3 * SECOND, .size = SECOND / 4, .spread = true};
-        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+        const struct bli_trace_job job = {.time = i / 3 * SECOND, .size = SECOND / 4, .spread = true};
+        assert_int_equal(bli_trace_add(trace, &job, NULL), BAL_OK);
     }
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
-    struct bal_replay replay = replay_on(trace, "1");
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
+    struct bli_replay replay = replay_on(trace, "1");
     replay.replications = 5;
     const struct bal_policy_spec policy = policy_of("round-robin");
-    struct bal_case c;
-    assert_int_equal(bal_replay_case(&replay, &policy, &c, NULL), BAL_OK);
-    const struct bal_result result = run_case(&c), again = run_case(&c);
-    assert_true(result.metric[BAL_RESPONSE_P99].half_width > 0.01);
-    assert_true(result.metric[BAL_RESPONSE_P99].half_width == again.metric[BAL_RESPONSE_P99].half_width);
+    struct bli_case c;
+    assert_int_equal(bli_replay_case(&replay, &policy, &c, NULL), BAL_OK);
+    const struct bli_result result = run_case(&c), again = run_case(&c);
+    assert_true(result.metric[BLI_RESPONSE_P99].half_width > 0.01);
+    assert_true(result.metric[BLI_RESPONSE_P99].half_width == again.metric[BLI_RESPONSE_P99].half_width);
     assert_int_equal(result.jobs, 5 * 300);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 /* ---- the least fleet ---- */
 
-static enum bal_code size_for(const struct bal_replay *replay, const struct bal_demand *demand,
+static enum bal_code size_for(const struct bli_replay *replay, const struct bli_demand *demand,
                               const struct bal_policy_spec *policy, size_t count,
-                              const struct bal_target *target, const struct bal_lab_options *options,
-                              struct bal_sizing *sizing, struct bal_error *err) {
-    struct bal_replay wanted = *replay;
+                              const struct bli_target *target, const struct bli_lab_options *options,
+                              struct bli_sizing *sizing, struct bal_error *err) {
+    struct bli_replay wanted = *replay;
     wanted.target = target;
-    return bal_replay_size(&wanted, demand, policy, count, options, sizing, err);
+    return bli_replay_size(&wanted, demand, policy, count, options, sizing, err);
 }
 
 static void least_fleet_by_hand(void **unused) {
     (void)unused;
-    struct bal_trace *trace = threes(100);
-    struct bal_demand demand;
-    assert_int_equal(bal_demand_of(trace, NULL, &demand, NULL), BAL_OK);
-    const struct bal_replay replay = replay_on(trace, "1");
+    struct bli_trace *trace = threes(100);
+    struct bli_demand demand;
+    assert_int_equal(bli_demand_of(trace, NULL, &demand, NULL), BAL_OK);
+    const struct bli_replay replay = replay_on(trace, "1");
     const struct bal_policy_spec policies[] = {policy_of("jsq"), policy_of("round-robin")};
-    const struct bal_lab_options options = {.threads = 2};
-    const struct bal_target target = {0.99, 1, "p99"};
-    struct bal_sizing sizing[2];
+    const struct bli_lab_options options = {.threads = 2};
+    const struct bli_target target = {0.99, 1, "p99"};
+    struct bli_sizing sizing[2];
     assert_int_equal(size_for(&replay, &demand, policies, 2, &target, &options, sizing, NULL), BAL_OK);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(sizing[i].outcome, BAL_SIZED);
+        assert_int_equal(sizing[i].outcome, BLI_SIZED);
         assert_int_equal(sizing[i].servers, 3);
-        assert_int_equal(bal_servers_count(&sizing[i].c.model.servers), 3);
-        assert_near(sizing[i].at.result.metric[BAL_RESPONSE_MEAN].mean, 0.9, 1e-12);
+        assert_int_equal(bli_servers_count(&sizing[i].c.model.servers), 3);
+        assert_near(sizing[i].at.result.metric[BLI_RESPONSE_MEAN].mean, 0.9, 1e-12);
         assert_true(sizing[i].one_fewer > 30); /* 0.7 s of work too much each second */
     }
     /* Three slots do the same in one server, and there is none fewer. */
-    struct bal_replay slots = replay;
+    struct bli_replay slots = replay;
     slots.model.slots = 3;
     assert_int_equal(size_for(&slots, &demand, policies, 1, &target, &options, sizing, NULL), BAL_OK);
     assert_int_equal(sizing[0].servers, 1);
     assert_true(isnan(sizing[0].one_fewer));
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 static void some_targets_cannot_be_met(void **unused) {
     (void)unused;
-    struct bal_trace *trace = threes(100);
-    struct bal_demand demand;
-    assert_int_equal(bal_demand_of(trace, NULL, &demand, NULL), BAL_OK);
-    struct bal_replay replay = replay_on(trace, "1");
+    struct bli_trace *trace = threes(100);
+    struct bli_demand demand;
+    assert_int_equal(bli_demand_of(trace, NULL, &demand, NULL), BAL_OK);
+    struct bli_replay replay = replay_on(trace, "1");
     const struct bal_policy_spec jsq = policy_of("jsq");
-    const struct bal_lab_options options = {.threads = 1};
-    struct bal_sizing sizing;
+    const struct bli_lab_options options = {.threads = 1};
+    struct bli_sizing sizing;
     /* No job takes less than 0.9 s. */
-    const struct bal_target short_target = {0.5, 0.8, "p50"};
+    const struct bli_target short_target = {0.5, 0.8, "p50"};
     assert_int_equal(size_for(&replay, &demand, &jsq, 1, &short_target, &options, &sizing, NULL), BAL_OK);
-    assert_int_equal(sizing.outcome, BAL_SIZE_HOPELESS);
+    assert_int_equal(sizing.outcome, BLI_SIZE_HOPELESS);
     assert_near(sizing.best, 0.9, 0.9 / 128);
     assert_int_equal(sizing.fleets_tried, 0);
     /* Servers must be equal. */
@@ -315,56 +315,56 @@ static void some_targets_cannot_be_met(void **unused) {
     assert_int_equal(size_for(&replay, &demand, &jsq, 1, &short_target, &options, &sizing, &err),
                      BAL_E_MODEL);
     assert_non_null(strstr(err.text, "speeds 1 and 3"));
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 /* 1100 jobs at once and one later: some must wait, as no more than 1024 servers are tried. */
 static void search_ends(void **unused) {
     (void)unused;
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     for (int i = 0; i <= 1100; i++) {
-        const struct bal_trace_job job = {.time = i < 1100 ? 0 : 1000 * SECOND, .size = SECOND / 1000};
-        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+        const struct bli_trace_job job = {.time = i < 1100 ? 0 : 1000 * SECOND, .size = SECOND / 1000};
+        assert_int_equal(bli_trace_add(trace, &job, NULL), BAL_OK);
     }
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
-    struct bal_demand demand;
-    assert_int_equal(bal_demand_of(trace, NULL, &demand, NULL), BAL_OK);
-    const struct bal_replay replay = replay_on(trace, "5");
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
+    struct bli_demand demand;
+    assert_int_equal(bli_demand_of(trace, NULL, &demand, NULL), BAL_OK);
+    const struct bli_replay replay = replay_on(trace, "5");
     const struct bal_policy_spec jsq = policy_of("jsq");
-    const struct bal_lab_options options = {.threads = 1};
-    const struct bal_target target = {0.999, 0.0015, "p99.9"};
-    struct bal_sizing sizing;
+    const struct bli_lab_options options = {.threads = 1};
+    const struct bli_target target = {0.999, 0.0015, "p99.9"};
+    struct bli_sizing sizing;
     assert_int_equal(size_for(&replay, &demand, &jsq, 1, &target, &options, &sizing, NULL), BAL_OK);
-    assert_int_equal(sizing.outcome, BAL_SIZE_BEYOND);
+    assert_int_equal(sizing.outcome, BLI_SIZE_BEYOND);
     assert_int_equal(sizing.servers, 1024);
     assert_in_range(sizing.fleets_tried, 2, 11); /* at most 1, 2, 4, ..., 1024 */
-    assert_near(sizing.at.result.metric[BAL_RESPONSE_P999].mean, 0.002, 0.002 / 128);
+    assert_near(sizing.at.result.metric[BLI_RESPONSE_P999].mean, 0.002, 0.002 / 128);
     assert_true(isnan(sizing.one_fewer));
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 /* A fleet that has refused a job does not do. All servers are off when the second job comes after an hour,
  * however many there are. */
 static void refusals_do_not_meet_a_target(void **unused) {
     (void)unused;
-    const struct bal_trace_job job[] = {{.time = 0, .size = SECOND}, {.time = 3600 * SECOND, .size = SECOND}};
-    struct bal_trace *trace = finished(job, 2);
-    struct bal_demand demand;
-    assert_int_equal(bal_demand_of(trace, NULL, &demand, NULL), BAL_OK);
-    struct bal_replay replay = replay_on(trace, "1");
-    assert_int_equal(bal_dist_parse("det(60)", &replay.model.standby, NULL), BAL_OK);
-    assert_int_equal(bal_dist_parse("det(30)", &replay.model.setup, NULL), BAL_OK);
+    const struct bli_trace_job job[] = {{.time = 0, .size = SECOND}, {.time = 3600 * SECOND, .size = SECOND}};
+    struct bli_trace *trace = finished(job, 2);
+    struct bli_demand demand;
+    assert_int_equal(bli_demand_of(trace, NULL, &demand, NULL), BAL_OK);
+    struct bli_replay replay = replay_on(trace, "1");
+    assert_int_equal(bli_dist_parse("det(60)", &replay.model.standby, NULL), BAL_OK);
+    assert_int_equal(bli_dist_parse("det(30)", &replay.model.setup, NULL), BAL_OK);
     const struct bal_policy_spec policies[] = {policy_of("tabs"), policy_of("jiq")};
-    const struct bal_lab_options options = {.threads = 1};
-    const struct bal_target target = {0.99, 2, "p99"};
-    struct bal_sizing sizing[2];
+    const struct bli_lab_options options = {.threads = 1};
+    const struct bli_target target = {0.99, 2, "p99"};
+    struct bli_sizing sizing[2];
     assert_int_equal(size_for(&replay, &demand, policies, 2, &target, &options, sizing, NULL), BAL_OK);
-    assert_int_equal(sizing[0].outcome, BAL_SIZE_BEYOND);
-    assert_near(sizing[0].at.result.metric[BAL_REFUSED].mean, 0.5, 0);
-    assert_int_equal(sizing[1].outcome, BAL_SIZED);
+    assert_int_equal(sizing[0].outcome, BLI_SIZE_BEYOND);
+    assert_near(sizing[0].at.result.metric[BLI_REFUSED].mean, 0.5, 0);
+    assert_int_equal(sizing[1].outcome, BLI_SIZED);
     assert_int_equal(sizing[1].servers, 1);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 /* Random jobs: what the search says holds when it is tried again, and one server fewer fails. */
@@ -372,40 +372,40 @@ static void least_fleet_is_confirmed(void **unused) {
     (void)unused;
     struct bal_rng rng;
     bal_rng_init(&rng, 7, 0, BAL_STREAM_TEST);
-    struct bal_trace *trace;
-    assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
+    struct bli_trace *trace;
+    assert_int_equal(bli_trace_new(NULL, &trace, NULL), BAL_OK);
     double now = 0;
     for (int i = 0; i < 5000; i++) {
         now += bal_rng_exp(&rng) / 100;
-        const struct bal_trace_job job = {.time = (int64_t)(now * 1e9),
+        const struct bli_trace_job job = {.time = (int64_t)(now * 1e9),
                                           .size = 1 + (int64_t)(bal_rng_exp(&rng) * 1e8)};
-        assert_int_equal(bal_trace_add(trace, &job, NULL), BAL_OK);
+        assert_int_equal(bli_trace_add(trace, &job, NULL), BAL_OK);
     }
-    assert_int_equal(bal_trace_finish(trace, NULL, NULL), BAL_OK);
-    struct bal_demand demand;
-    assert_int_equal(bal_demand_of(trace, NULL, &demand, NULL), BAL_OK);
-    struct bal_replay replay = replay_on(trace, "1");
+    assert_int_equal(bli_trace_finish(trace, NULL, NULL), BAL_OK);
+    struct bli_demand demand;
+    assert_int_equal(bli_demand_of(trace, NULL, &demand, NULL), BAL_OK);
+    struct bli_replay replay = replay_on(trace, "1");
     replay.replications = 3;
     const struct bal_policy_spec policies[] = {policy_of("jsq"), policy_of("pod:d=2"), policy_of("random")};
-    const struct bal_lab_options options = {.threads = 2};
-    const struct bal_target target = {0.99, 0.6, "p99"};
-    struct bal_sizing sizing[3];
+    const struct bli_lab_options options = {.threads = 2};
+    const struct bli_target target = {0.99, 0.6, "p99"};
+    struct bli_sizing sizing[3];
     assert_int_equal(size_for(&replay, &demand, policies, 3, &target, &options, sizing, NULL), BAL_OK);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(sizing[i].outcome, BAL_SIZED);
+        assert_int_equal(sizing[i].outcome, BLI_SIZED);
         for (uint32_t fewer = 0; fewer <= 1; fewer++) {
-            struct bal_replay again = replay;
+            struct bli_replay again = replay;
             again.model.servers.group[0].count = sizing[i].servers - fewer;
-            struct bal_case c;
-            assert_int_equal(bal_replay_case(&again, &policies[i], &c, NULL), BAL_OK);
-            const double p99 = run_case(&c).metric[BAL_RESPONSE_P99].mean;
+            struct bli_case c;
+            assert_int_equal(bli_replay_case(&again, &policies[i], &c, NULL), BAL_OK);
+            const double p99 = run_case(&c).metric[BLI_RESPONSE_P99].mean;
             assert_true(fewer ? p99 > target.seconds : p99 <= target.seconds);
             assert_true(p99 ==
-                        (fewer ? sizing[i].one_fewer : sizing[i].at.result.metric[BAL_RESPONSE_P99].mean));
+                        (fewer ? sizing[i].one_fewer : sizing[i].at.result.metric[BLI_RESPONSE_P99].mean));
         }
     }
     assert_true(sizing[0].servers <= sizing[1].servers && sizing[1].servers < sizing[2].servers);
-    bal_trace_free(trace);
+    bli_trace_free(trace);
 }
 
 int main(void) {

@@ -19,33 +19,33 @@
 static char directory[] = "/tmp/ballast-report-XXXXXX";
 static char path[60];
 
-static void run_one(struct bal_store *store, const char *name) {
+static void run_one(struct bli_store *store, const char *name) {
     static const char text[] = "title: About %s\nfleet: {servers: 2}\npolicies: [jsq]\n"
                                "sweep: {axis: load, values: [0.3, 0.5]}\nrun: {jobs: 50, replications: 2}\n"
                                "figures: [{id: f, x: load, y: response.mean}]\n";
     char spec[400];
     snprintf(spec, sizeof spec, text, name);
-    struct bal_experiment *e = NULL;
+    struct bli_experiment *e = NULL;
     struct bal_error err = {0};
-    if (bal_experiment_parse(spec, strlen(spec), name, BAL_MODE_PLAIN, &e, &err) ||
-        bal_sweep_run(e, store, &(struct bal_sweep_options){.threads = 1}, &err))
+    if (bli_experiment_parse(spec, strlen(spec), name, BLI_MODE_PLAIN, &e, &err) ||
+        bli_sweep_run(e, store, &(struct bli_sweep_options){.threads = 1}, &err))
         fail_msg("%s", err.text);
-    bal_experiment_free(e);
+    bli_experiment_free(e);
 }
 
 /* Three experiments, the middle one cut short as UTF-16 once was. */
 static int make_store(void **state) {
     (void)state;
-    struct bal_store *store;
+    struct bli_store *store;
     if (!mkdtemp(directory))
         return -1;
     snprintf(path, sizeof path, "%s/t.db", directory);
-    if (bal_store_open(path, BAL_STORE_WRITE, &store, NULL))
+    if (bli_store_open(path, BLI_STORE_WRITE, &store, NULL))
         return -1;
     run_one(store, "first");
     run_one(store, "second");
     run_one(store, "third");
-    bal_store_close(store);
+    bli_store_close(store);
     sqlite3 *db;
     const bool good =
         sqlite3_open(path, &db) == SQLITE_OK &&
@@ -63,22 +63,22 @@ static int remove_store(void **state) {
 
 static void a_page_shows_the_others(void **state) {
     (void)state;
-    struct bal_store *store;
+    struct bli_store *store;
     struct bal_error err = {0};
-    struct bal_strbuf page;
-    assert_int_equal(bal_store_open(path, BAL_STORE_READ, &store, &err), BAL_OK);
-    assert_true(bal_strbuf_open(&page));
-    if (bal_report_write(store, path, page.stream, &err))
+    struct bli_strbuf page;
+    assert_int_equal(bli_store_open(path, BLI_STORE_READ, &store, &err), BAL_OK);
+    assert_true(bli_strbuf_open(&page));
+    if (bli_report_write(store, path, page.stream, &err))
         fail_msg("%s", err.text);
-    assert_true(bal_strbuf_close(&page));
+    assert_true(bli_strbuf_close(&page));
     assert_non_null(strstr(page.text, "<h2>About first</h2>"));
     assert_non_null(strstr(page.text, "<h2>About third</h2>"));
     assert_non_null(strstr(page.text,
                            "<h2>second</h2>\n<p class=\"fails\"><span class=\"badge\">This experiment "
                            "cannot be read:</span> second:1: "));
     assert_non_null(strstr(page.text, "second</a> (cannot be read)</li>"));
-    bal_strbuf_discard(&page);
-    bal_store_close(store);
+    bli_strbuf_discard(&page);
+    bli_store_close(store);
 }
 
 static void count_file(void *context, const char *file) {
@@ -88,16 +88,16 @@ static void count_file(void *context, const char *file) {
 
 static void figures_of_the_others_are_drawn(void **state) {
     (void)state;
-    struct bal_store *store;
+    struct bli_store *store;
     struct bal_error err = {0};
     int drawn = 0;
-    assert_int_equal(bal_store_open(path, BAL_STORE_READ, &store, &err), BAL_OK);
-    const struct bal_chart_files files = {
-        .directory = directory, .formats = 1u << BAL_FIGURE_SVG, .written = count_file, .context = &drawn};
-    assert_int_equal(bal_report_figures(store, path, &files, &err), BAL_E_SYNTAX);
+    assert_int_equal(bli_store_open(path, BLI_STORE_READ, &store, &err), BAL_OK);
+    const struct bli_chart_files files = {
+        .directory = directory, .formats = 1u << BLI_FIGURE_SVG, .written = count_file, .context = &drawn};
+    assert_int_equal(bli_report_figures(store, path, &files, &err), BAL_E_SYNTAX);
     assert_int_equal(drawn, 2);
     assert_non_null(strstr(err.text, "experiment 'second' cannot be read: second:1: "));
-    bal_store_close(store);
+    bli_store_close(store);
 }
 
 int main(void) {

@@ -17,29 +17,29 @@
 struct thing {
     const char *name, *note;
     double size;
-    struct bal_estimate mean;
+    struct bli_estimate mean;
     bool good;
     unsigned doubts;
     double tail[3];
     size_t levels;
 };
 
-static void put_thing(struct bal_rows *rows, const struct thing *thing) {
+static void put_thing(struct bli_rows *rows, const struct thing *thing) {
     do {
-        bal_row_begin(rows);
-        bal_row_quoted(rows, "name", thing->name);
-        bal_row_doubts(rows, thing->doubts);
-        bal_row_text(rows, "note", thing->note);
-        bal_row_number(rows, "size", thing->size);
-        bal_row_estimate(rows, "mean", thing->mean);
-        bal_row_bool(rows, "good", thing->good, bal_no_yes);
-        bal_row_list(rows, "tail", thing->tail, thing->levels);
-        bal_row_count(rows, "levels", thing->levels);
-    } while (bal_row_end(rows, NULL));
+        bli_row_begin(rows);
+        bli_row_quoted(rows, "name", thing->name);
+        bli_row_doubts(rows, thing->doubts);
+        bli_row_text(rows, "note", thing->note);
+        bli_row_number(rows, "size", thing->size);
+        bli_row_estimate(rows, "mean", thing->mean);
+        bli_row_bool(rows, "good", thing->good, bli_no_yes);
+        bli_row_list(rows, "tail", thing->tail, thing->levels);
+        bli_row_count(rows, "levels", thing->levels);
+    } while (bli_row_end(rows, NULL));
 }
 
 static const struct thing things[] = {
-    {"a:d=2", "one, two", 0.5, {2, 0.25}, true, BAL_DOUBT_SETTLING, {1, 0.5, 0.25}, 3},
+    {"a:d=2", "one, two", 0.5, {2, 0.25}, true, BLI_DOUBT_SETTLING, {1, 0.5, 0.25}, 3},
     {"b", NULL, NAN, {NAN, NAN}, false, 0, {0}, 0},
 };
 
@@ -49,14 +49,14 @@ static void assert_rows(bool csv, bool names_only, const char *wanted) {
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     struct json json;
-    bal_json_init(&json, out);
-    struct bal_rows rows = {.json = csv ? NULL : &json, .csv = csv ? out : NULL, .names_only = names_only};
+    bli_json_init(&json, out);
+    struct bli_rows rows = {.json = csv ? NULL : &json, .csv = csv ? out : NULL, .names_only = names_only};
     if (!csv)
-        bal_json_open(&json, NULL, '[');
+        bli_json_open(&json, NULL, '[');
     for (size_t i = 0; i < (names_only ? 1 : 2); i++)
         put_thing(&rows, &things[i]);
     if (!csv)
-        bal_json_close(&json, ']');
+        bli_json_close(&json, ']');
     assert_int_equal(fclose(out), 0);
     assert_string_equal(text, wanted);
     free(text);
@@ -93,11 +93,11 @@ static void names_of_users_are_quoted(void **state) {
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    struct bal_rows rows = {.csv = out, .quote_names = true};
+    struct bli_rows rows = {.csv = out, .quote_names = true};
     do {
-        bal_row_begin(&rows);
-        bal_row_number(&rows, "class.say \"a,b\"", 1);
-    } while (bal_row_end(&rows, NULL));
+        bli_row_begin(&rows);
+        bli_row_number(&rows, "class.say \"a,b\"", 1);
+    } while (bli_row_end(&rows, NULL));
     assert_int_equal(fclose(out), 0);
     assert_string_equal(text, "\"class.say \"\"a,b\"\"\"\n1\n");
     free(text);

@@ -13,10 +13,10 @@
 #include "ballast/model.h"
 #include "ballast/random.h"
 
-static struct bal_servers parse(const char *text) {
-    struct bal_servers servers;
+static struct bli_servers parse(const char *text) {
+    struct bli_servers servers;
     struct bal_error err;
-    if (bal_servers_parse(text, &servers, &err))
+    if (bli_servers_parse(text, &servers, &err))
         fail_msg("'%s': %s", text, err.text);
     return servers;
 }
@@ -43,12 +43,12 @@ static void reads_fleets(void **state) {
         {"1x1e-9,1x1G", "1x1e-09,1x1000000000", 2, 2, 1e9 + 1e-9},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct bal_servers servers = parse(cases[i].text);
+        const struct bli_servers servers = parse(cases[i].text);
         assert_int_equal(servers.groups, cases[i].groups);
-        assert_int_equal(bal_servers_count(&servers), cases[i].count);
-        assert_true(fabs(bal_servers_capacity(&servers) - cases[i].capacity) <= 1e-12 * cases[i].capacity);
+        assert_int_equal(bli_servers_count(&servers), cases[i].count);
+        assert_true(fabs(bli_servers_capacity(&servers) - cases[i].capacity) <= 1e-12 * cases[i].capacity);
         char text[200];
-        assert_int_equal(bal_servers_print(&servers, text, sizeof text), strlen(cases[i].canonical));
+        assert_int_equal(bli_servers_print(&servers, text, sizeof text), strlen(cases[i].canonical));
         assert_string_equal(text, cases[i].canonical);
     }
 }
@@ -62,44 +62,44 @@ static void refuses_the_rest(void **state) {
         "1xnan", "1xinf", "0x10",    "ten", "5x1,0x2", "1e-3",  "5x1k,5xz", "5\n",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bal_servers servers, before;
+        struct bli_servers servers, before;
         memset(&servers, 0x5a, sizeof servers);
         memcpy(&before, &servers, sizeof servers);
         struct bal_error err = {0};
-        if (bal_servers_parse(cases[i], &servers, &err) != BAL_E_RANGE)
+        if (bli_servers_parse(cases[i], &servers, &err) != BAL_E_RANGE)
             fail_msg("'%s' passes", cases[i]);
         assert_int_equal(err.code, BAL_E_RANGE);
         assert_memory_equal(&servers, &before, sizeof servers);
         if (!strstr(err.text, "servers '") || !strstr(err.text, "such as 50x1,50x10"))
             fail_msg("'%s': the error says neither what nor what would be right: %s", cases[i], err.text);
     }
-    struct bal_servers servers;
-    assert_int_equal(bal_servers_parse("0", &servers, NULL), BAL_E_RANGE); /* nobody need listen */
+    struct bli_servers servers;
+    assert_int_equal(bli_servers_parse("0", &servers, NULL), BAL_E_RANGE); /* nobody need listen */
 }
 
 static void has_room_for_32_groups(void **state) {
     (void)state;
     char text[500] = "";
-    for (int i = 0; i < BAL_GROUPS_MAX; i++)
+    for (int i = 0; i < BLI_GROUPS_MAX; i++)
         strcat(text, i ? ",2x3" : "2x3");
-    const struct bal_servers servers = parse(text);
-    assert_int_equal(servers.groups, BAL_GROUPS_MAX);
-    assert_true(bal_servers_capacity(&servers) == 6 * BAL_GROUPS_MAX);
+    const struct bli_servers servers = parse(text);
+    assert_int_equal(servers.groups, BLI_GROUPS_MAX);
+    assert_true(bli_servers_capacity(&servers) == 6 * BLI_GROUPS_MAX);
     strcat(text, ",1");
-    struct bal_servers more;
+    struct bli_servers more;
     struct bal_error err;
-    assert_int_equal(bal_servers_parse(text, &more, &err), BAL_E_RANGE);
+    assert_int_equal(bli_servers_parse(text, &more, &err), BAL_E_RANGE);
     assert_non_null(strstr(err.text, "32 groups"));
 }
 
 /* Always terminated, never beyond the end, and tells what would have been needed. */
 static void prints_into_any_room(void **state) {
     (void)state;
-    const struct bal_servers servers = parse("50x1,50x10");
+    const struct bli_servers servers = parse("50x1,50x10");
     for (size_t size = 0; size < 15; size++) {
         char text[16];
         memset(text, '#', sizeof text);
-        assert_int_equal(bal_servers_print(&servers, text, size), 10);
+        assert_int_equal(bli_servers_print(&servers, text, size), 10);
         assert_true(text[size] == '#');
         if (size > 0) {
             assert_int_equal(strlen(text), size - 1 < 10 ? size - 1 : 10);
@@ -114,14 +114,14 @@ static void survives_printing(void **state) {
     struct bal_rng rng;
     bal_rng_init(&rng, 71, 0, BAL_STREAM_TEST);
     for (int round = 0; round < 1000; round++) {
-        struct bal_servers servers = {.groups = 1 + bal_rng_below(&rng, BAL_GROUPS_MAX)};
+        struct bli_servers servers = {.groups = 1 + bal_rng_below(&rng, BLI_GROUPS_MAX)};
         for (unsigned g = 0; g < servers.groups; g++) {
             servers.group[g].count = 1 + bal_rng_below(&rng, 1000000);
             servers.group[g].speed = exp(20 * (bal_rng_uniform(&rng) - 0.5));
         }
         char text[2000];
-        assert_true(bal_servers_print(&servers, text, sizeof text) < sizeof text);
-        const struct bal_servers back = parse(text);
+        assert_true(bli_servers_print(&servers, text, sizeof text) < sizeof text);
+        const struct bli_servers back = parse(text);
         assert_int_equal(back.groups, servers.groups);
         for (unsigned g = 0; g < servers.groups; g++) {
             assert_int_equal(back.group[g].count, servers.group[g].count);
@@ -130,10 +130,10 @@ static void survives_printing(void **state) {
     }
 }
 
-static struct bal_model model_of(const char *servers, const char *size, double load) {
-    struct bal_model model = {.servers = parse(servers), .load = load};
+static struct bli_model model_of(const char *servers, const char *size, double load) {
+    struct bli_model model = {.servers = parse(servers), .load = load};
     struct bal_error err;
-    if (bal_dist_parse(size, &model.size, &err))
+    if (bli_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }
@@ -141,29 +141,29 @@ static struct bal_model model_of(const char *servers, const char *size, double l
 /* Work arrives at load times the capacity. */
 static void arrivals_bring_the_load(void **state) {
     (void)state;
-    const struct bal_model model = model_of("50x1,50x10", "erlang(3,0.25)", 0.8);
-    assert_true(fabs(bal_model_arrival_rate(&model) * 0.25 / 550 - 0.8) < 1e-12);
+    const struct bli_model model = model_of("50x1,50x10", "erlang(3,0.25)", 0.8);
+    assert_true(fabs(bli_model_arrival_rate(&model) * 0.25 / 550 - 0.8) < 1e-12);
 }
 
 static void a_model_must_make_sense(void **state) {
     (void)state;
     struct bal_error err;
-    struct bal_model model = model_of("3", "exp", 0.9);
-    assert_int_equal(bal_model_check(&model, &err), BAL_OK);
+    struct bli_model model = model_of("3", "exp", 0.9);
+    assert_int_equal(bli_model_check(&model, &err), BAL_OK);
     const double loads[] = {0, -0.5, NAN, INFINITY};
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
         model.load = loads[i];
-        assert_int_equal(bal_model_check(&model, &err), BAL_E_RANGE);
+        assert_int_equal(bli_model_check(&model, &err), BAL_E_RANGE);
         assert_non_null(strstr(err.text, "above 0"));
     }
     model = model_of("3", "pareto(0.5,1)", 0.9);
-    assert_int_equal(bal_model_check(&model, &err), BAL_E_MODEL);
+    assert_int_equal(bli_model_check(&model, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "pareto(0.5,1)"));
     assert_non_null(strstr(err.text, "finite"));
     model = model_of("3", "exp", 1.5); /* overloaded is a model, if not a happy one */
-    assert_int_equal(bal_model_check(&model, &err), BAL_OK);
+    assert_int_equal(bli_model_check(&model, &err), BAL_OK);
     model.servers.groups = 0;
-    assert_int_equal(bal_model_check(&model, &err), BAL_E_MODEL);
+    assert_int_equal(bli_model_check(&model, &err), BAL_E_MODEL);
 }
 
 int main(void) {

@@ -14,8 +14,8 @@
 #include <string.h>
 
 static void has_hash(const void *data, size_t size, const char *expected) {
-    char text[BAL_SHA256_TEXT];
-    bal_sha256(data, size, text);
+    char text[BLI_SHA256_TEXT];
+    bli_sha256(data, size, text);
     assert_string_equal(text, expected);
 }
 
@@ -36,15 +36,15 @@ static void published_examples(void **state) {
 static void every_byte_counts(void **state) {
     (void)state;
     unsigned char data[140] = {0};
-    char text[140][BAL_SHA256_TEXT], changed[BAL_SHA256_TEXT];
+    char text[140][BLI_SHA256_TEXT], changed[BLI_SHA256_TEXT];
     for (size_t size = 0; size < sizeof data; size++) {
-        bal_sha256(data, size, text[size]);
+        bli_sha256(data, size, text[size]);
         for (size_t i = 0; i < size; i++)
             assert_string_not_equal(text[size], text[i]);
         if (size == 0)
             continue;
         data[size - 1] = 1;
-        bal_sha256(data, size, changed);
+        bli_sha256(data, size, changed);
         data[size - 1] = 0;
         assert_string_not_equal(text[size], changed);
     }

@@ -20,41 +20,41 @@
 
 #include <math.h>
 
-static struct bal_model model_of(const char *servers, const char *size, double load, uint32_t slots) {
-    struct bal_model model = {.load = load, .slots = slots};
+static struct bli_model model_of(const char *servers, const char *size, double load, uint32_t slots) {
+    struct bli_model model = {.load = load, .slots = slots};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse(size, &model.size, &err))
+    if (bli_servers_parse(servers, &model.servers, &err) || bli_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }
 
-static struct bal_trial simulate(const struct bal_model *model, const char *policy, uint64_t seed,
+static struct bli_trial simulate(const struct bli_model *model, const char *policy, uint64_t seed,
                                  uint64_t replication, double jobs) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_run run = {.seed = seed,
+    const struct bli_run run = {.seed = seed,
                                 .replication = replication,
-                                .time = jobs / bal_model_arrival_rate(model),
+                                .time = jobs / bli_model_arrival_rate(model),
                                 .warmup = 0.1};
-    struct bal_trial trial = {0};
+    struct bli_trial trial = {0};
     struct bal_error err;
-    if (bal_simulate(model, &spec, &run, &trial, &err))
+    if (bli_simulate(model, &spec, &run, &trial, &err))
         fail_msg("%s: %s", policy, err.text);
     return trial;
 }
 
 static void capacity_counts_the_slots(void **state) {
     (void)state;
-    const struct bal_model model = model_of("3x2,4x1", "det(4)", 0.5, 6);
-    assert_true(bal_model_capacity(&model) == 60);
-    assert_true(bal_model_arrival_rate(&model) == 0.5 * 60 / 4);
-    struct bal_model plain = model;
+    const struct bli_model model = model_of("3x2,4x1", "det(4)", 0.5, 6);
+    assert_true(bli_model_capacity(&model) == 60);
+    assert_true(bli_model_arrival_rate(&model) == 0.5 * 60 / 4);
+    struct bli_model plain = model;
     plain.slots = 0;
-    assert_true(bal_model_capacity(&plain) == 10);
+    assert_true(bli_model_capacity(&plain) == 10);
     /* One slot is the model without slots. */
     plain.slots = 1;
-    const struct bal_trial one = simulate(&plain, "jiq", 3, 0, 3000);
+    const struct bli_trial one = simulate(&plain, "jiq", 3, 0, 3000);
     plain.slots = 0;
-    const struct bal_trial none = simulate(&plain, "jiq", 3, 0, 3000);
+    const struct bli_trial none = simulate(&plain, "jiq", 3, 0, 3000);
     assert_memory_equal(one.metric, none.metric, sizeof one.metric);
 }
 
@@ -62,20 +62,20 @@ static void capacity_counts_the_slots(void **state) {
 
 enum { REPLICATIONS = 20 };
 
-static void expect_mean(const struct bal_model *model, const char *policy, enum bal_metric metric,
+static void expect_mean(const struct bli_model *model, const char *policy, enum bli_metric metric,
                         double exact, double jobs) {
     double value[REPLICATIONS];
     for (unsigned r = 0; r < REPLICATIONS; r++)
         value[r] = simulate(model, policy, 7, r, jobs).metric[metric];
-    const struct bal_estimate mean = bal_estimate_mean(value, REPLICATIONS);
+    const struct bli_estimate mean = bli_estimate_mean(value, REPLICATIONS);
     const double wider =
-        bal_student_quantile(1 - 0.5e-4, REPLICATIONS - 1) / bal_student_quantile(0.975, REPLICATIONS - 1);
+        bli_student_quantile(1 - 0.5e-4, REPLICATIONS - 1) / bli_student_quantile(0.975, REPLICATIONS - 1);
     if (!(fabs(mean.mean - exact) <= wider * mean.half_width))
         fail_msg("%s, %u slots: %s is %g, not %g within %g", policy, model->slots,
-                 bal_metric_table[metric].name, mean.mean, exact, wider * mean.half_width);
+                 bli_metric_table[metric].name, mean.mean, exact, wider * mean.half_width);
     if (!(wider * mean.half_width < 0.1 * exact))
         fail_msg("%s, %u slots: %s known to within %g only", policy, model->slots,
-                 bal_metric_table[metric].name, wider * mean.half_width);
+                 bli_metric_table[metric].name, wider * mean.half_width);
 }
 
 static void one_server_is_mmk(void **state) {
@@ -83,11 +83,11 @@ static void one_server_is_mmk(void **state) {
     static const uint32_t slots[] = {2, 5, 16};
     for (int i = 0; i < 3; i++) {
         const double speed = 2.385;
-        struct bal_model model = model_of("1x2.385", "exp(1.7)", 0.8, slots[i]);
-        const struct bal_wait wait = bal_wait_mmn(0.8, slots[i]);
+        struct bli_model model = model_of("1x2.385", "exp(1.7)", 0.8, slots[i]);
+        const struct bli_wait wait = bli_wait_mmn(0.8, slots[i]);
         const double unit = 1.7 / speed;
-        expect_mean(&model, "random", BAL_RESPONSE_MEAN, bal_wait_response_mean(&wait) * unit, 40000);
-        expect_mean(&model, "jsq", BAL_WAITING_PROBABILITY, wait.probability, 40000);
+        expect_mean(&model, "random", BLI_RESPONSE_MEAN, bli_wait_response_mean(&wait) * unit, 40000);
+        expect_mean(&model, "jsq", BLI_WAITING_PROBABILITY, wait.probability, 40000);
     }
 }
 
@@ -95,26 +95,26 @@ static void one_server_is_mmk(void **state) {
  * theory that is shown beside results says so. */
 static void fleets_are_what_theory_says(void **state) {
     (void)state;
-    const struct bal_model model = model_of("8", "exp", 0.9, 4);
+    const struct bli_model model = model_of("8", "exp", 0.9, 4);
     const struct bal_policy_spec random = policy_of("random"), least_work = policy_of("least-work"),
                                  pod = policy_of("pod:d=2"), jiq = policy_of("jiq");
-    const struct bal_prediction each = bal_theory_predict(&model, &random),
-                                all = bal_theory_predict(&model, &least_work);
-    const struct bal_wait mm4 = bal_wait_mmn(0.9, 4), mm32 = bal_wait_mmn(0.9, 32);
-    assert_true(each.response_mean == bal_wait_response_mean(&mm4));
-    assert_true(all.response_mean == bal_wait_response_mean(&mm32));
-    assert_true(bal_theory_lower_bound(&model) == bal_wait_response_mean(&mm32));
-    expect_mean(&model, "random", BAL_RESPONSE_MEAN, each.response_mean, 50000);
-    expect_mean(&model, "random", BAL_WAITING_PROBABILITY, each.waiting_probability, 50000);
-    expect_mean(&model, "least-work", BAL_RESPONSE_MEAN, all.response_mean, 50000);
-    expect_mean(&model, "least-work", BAL_WAITING_PROBABILITY, all.waiting_probability, 50000);
+    const struct bli_prediction each = bli_theory_predict(&model, &random),
+                                all = bli_theory_predict(&model, &least_work);
+    const struct bli_wait mm4 = bli_wait_mmn(0.9, 4), mm32 = bli_wait_mmn(0.9, 32);
+    assert_true(each.response_mean == bli_wait_response_mean(&mm4));
+    assert_true(all.response_mean == bli_wait_response_mean(&mm32));
+    assert_true(bli_theory_lower_bound(&model) == bli_wait_response_mean(&mm32));
+    expect_mean(&model, "random", BLI_RESPONSE_MEAN, each.response_mean, 50000);
+    expect_mean(&model, "random", BLI_WAITING_PROBABILITY, each.waiting_probability, 50000);
+    expect_mean(&model, "least-work", BLI_RESPONSE_MEAN, all.response_mean, 50000);
+    expect_mean(&model, "least-work", BLI_WAITING_PROBABILITY, all.waiting_probability, 50000);
     /* ... and of what it does not know it is silent. */
-    assert_true(bal_theory_predict(&model, &pod).kind == BAL_THEORY_UNKNOWN);
-    struct bal_model steals = model;
+    assert_true(bli_theory_predict(&model, &pod).kind == BLI_THEORY_UNKNOWN);
+    struct bli_model steals = model;
     steals.slots = 1;
     bal_steal_parse("half", &steals.steal, NULL);
-    assert_true(bal_theory_predict(&steals, &jiq).kind == BAL_THEORY_UNKNOWN);
-    assert_true(isnan(bal_theory_critical_load(&steals, &pod)));
+    assert_true(bli_theory_predict(&steals, &jiq).kind == BLI_THEORY_UNKNOWN);
+    assert_true(isnan(bli_theory_critical_load(&steals, &pod)));
 }
 
 /* ---- what dispatchers learn ---- */
@@ -173,44 +173,44 @@ static void reports_may_be_repeated(void **state) {
  * anybody wait; each completion that leaves a slot free is a report. */
 static void a_free_slot_is_reported(void **state) {
     (void)state;
-    const struct bal_model model = model_of("20", "exp", 0.4, 5);
-    const struct bal_trial jiq = simulate(&model, "jiq", 11, 0, 40000);
-    const struct bal_trial random = simulate(&model, "random", 11, 0, 40000);
-    assert_true(jiq.metric[BAL_REPORTS_PER_JOB] > 0.95 && jiq.metric[BAL_REPORTS_PER_JOB] <= 1.001);
-    assert_true(jiq.metric[BAL_WAITING_PROBABILITY] < 0.2 * random.metric[BAL_WAITING_PROBABILITY]);
+    const struct bli_model model = model_of("20", "exp", 0.4, 5);
+    const struct bli_trial jiq = simulate(&model, "jiq", 11, 0, 40000);
+    const struct bli_trial random = simulate(&model, "random", 11, 0, 40000);
+    assert_true(jiq.metric[BLI_REPORTS_PER_JOB] > 0.95 && jiq.metric[BLI_REPORTS_PER_JOB] <= 1.001);
+    assert_true(jiq.metric[BLI_WAITING_PROBABILITY] < 0.2 * random.metric[BLI_WAITING_PROBABILITY]);
     /* Servers with a free slot report at a rate; here all of them nearly always: mu = 3 for each in a mean
      * service time, in which 20 x 5 x 0.01 jobs come. */
-    const struct bal_model quiet = model_of("20", "exp(0.25)", 0.01, 5);
-    const struct bal_trial rcpb = simulate(&quiet, "rcpb:c=2,mu=3", 11, 0, 20000);
-    assert_true(fabs(rcpb.metric[BAL_REPORTS_PER_JOB] - 20 * 3 / (20 * 5 * 0.01)) < 2);
+    const struct bli_model quiet = model_of("20", "exp(0.25)", 0.01, 5);
+    const struct bli_trial rcpb = simulate(&quiet, "rcpb:c=2,mu=3", 11, 0, 20000);
+    assert_true(fabs(rcpb.metric[BLI_REPORTS_PER_JOB] - 20 * 3 / (20 * 5 * 0.01)) < 2);
     /* ... and at any load those that have one: a Poisson number, 1 % being six of its deviations. */
-    const struct bal_model busy = model_of("20", "exp", 0.9, 5);
-    const struct bal_trial told = simulate(&busy, "rcpb:c=2,mu=50", 11, 0, 100000);
+    const struct bli_model busy = model_of("20", "exp", 0.9, 5);
+    const struct bli_trial told = simulate(&busy, "rcpb:c=2,mu=50", 11, 0, 100000);
     const double rate = 20 * 50 * (1 - told.tail[5]);
-    assert_true(told.tail[5] > 0.3 && fabs(told.metric[BAL_MESSAGES_PER_TIME] / rate - 1) < 0.01);
+    assert_true(told.tail[5] > 0.3 && fabs(told.metric[BLI_MESSAGES_PER_TIME] / rate - 1) < 0.01);
 }
 
 /* least-work: of several servers with a free slot each is as likely to get a job, by the index as by a scan.
  * No response time depends on it, but how many servers are busy does. */
 static void ties_are_uniform(void **state) {
     (void)state;
-    const struct bal_model model = model_of("6", "exp", 0.25, 4);
+    const struct bli_model model = model_of("6", "exp", 0.25, 4);
     const struct bal_policy_spec spec = policy_of("least-work");
     double difference[REPLICATIONS];
     for (unsigned r = 0; r < REPLICATIONS; r++) {
         double busy[2];
         for (int plain = 0; plain < 2; plain++) {
-            const struct bal_run run = {
+            const struct bli_run run = {
                 .seed = 19, .replication = r, .time = 2000, .warmup = 0.1, .reference = plain};
-            struct bal_trial trial = {0};
-            assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
-            busy[plain] = trial.metric[BAL_SERVERS_BUSY];
+            struct bli_trial trial = {0};
+            assert_int_equal(bli_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
+            busy[plain] = trial.metric[BLI_SERVERS_BUSY];
         }
         difference[r] = busy[0] - busy[1];
     }
-    const struct bal_estimate mean = bal_estimate_mean(difference, REPLICATIONS);
+    const struct bli_estimate mean = bli_estimate_mean(difference, REPLICATIONS);
     const double wider =
-        bal_student_quantile(1 - 0.5e-4, REPLICATIONS - 1) / bal_student_quantile(0.975, REPLICATIONS - 1);
+        bli_student_quantile(1 - 0.5e-4, REPLICATIONS - 1) / bli_student_quantile(0.975, REPLICATIONS - 1);
     assert_true(fabs(mean.mean) <= wider * mean.half_width && wider * mean.half_width < 0.01);
 }
 
@@ -220,62 +220,62 @@ static void ties_are_uniform(void **state) {
  * load x slots of the servers; what the work needs is load. */
 static void power_follows_servers_not_slots(void **state) {
     (void)state;
-    struct bal_model model = model_of("200", "det", 0.002, 4);
-    model.watts = (struct bal_watts){100, 0, 0, 0};
-    const struct bal_trial trial = simulate(&model, "jsq", 13, 0, 20000);
-    assert_true(fabs(trial.metric[BAL_SERVERS_BUSY] - 0.008) < 0.0004);
-    assert_true(fabs(trial.metric[BAL_POWER_WASTE] - 3) < 0.01);
+    struct bli_model model = model_of("200", "det", 0.002, 4);
+    model.watts = (struct bli_watts){100, 0, 0, 0};
+    const struct bli_trial trial = simulate(&model, "jsq", 13, 0, 20000);
+    assert_true(fabs(trial.metric[BLI_SERVERS_BUSY] - 0.008) < 0.0004);
+    assert_true(fabs(trial.metric[BLI_POWER_WASTE] - 3) < 0.01);
     /* tabs: everybody accounted for, and servers that are empty switch off */
     model.load = 0.3;
-    const struct bal_trial tabs = simulate(&model, "tabs:mu=1,nu=1", 13, 0, 60000);
+    const struct bli_trial tabs = simulate(&model, "tabs:mu=1,nu=1", 13, 0, 60000);
     const double *m = tabs.metric;
-    assert_true(fabs(m[BAL_SERVERS_BUSY] + m[BAL_SERVERS_STANDBY] + m[BAL_SERVERS_SETUP] +
-                     m[BAL_SERVERS_OFF] - 1) < 1e-9);
-    assert_true(m[BAL_SERVERS_OFF] > 0.01 && m[BAL_SERVERS_BUSY] >= 0.3 * 0.98);
-    assert_true(m[BAL_REPORTS_PER_JOB] < 3);
+    assert_true(fabs(m[BLI_SERVERS_BUSY] + m[BLI_SERVERS_STANDBY] + m[BLI_SERVERS_SETUP] +
+                     m[BLI_SERVERS_OFF] - 1) < 1e-9);
+    assert_true(m[BLI_SERVERS_OFF] > 0.01 && m[BLI_SERVERS_BUSY] >= 0.3 * 0.98);
+    assert_true(m[BLI_REPORTS_PER_JOB] < 3);
 }
 
 /* ---- what does not fit ---- */
 
-static void expect_refused(const struct bal_model *model, const char *policy, enum bal_engine engine,
+static void expect_refused(const struct bli_model *model, const char *policy, enum bli_engine engine,
                            const char *text) {
     const struct bal_policy_spec spec = policy_of(policy);
-    enum bal_engine chosen;
+    enum bli_engine chosen;
     struct bal_error err = {0};
-    assert_true(bal_simulate_check(model, &spec, engine, &chosen, &err) != BAL_OK);
+    assert_true(bli_simulate_check(model, &spec, engine, &chosen, &err) != BAL_OK);
     if (!strstr(err.text, text))
         fail_msg("'%s' does not say '%s'", err.text, text);
 }
 
 static void what_does_not_fit_is_refused(void **state) {
     (void)state;
-    const struct bal_model good = model_of("10", "exp", 0.5, 4);
+    const struct bli_model good = model_of("10", "exp", 0.5, 4);
     const struct bal_policy_spec random = policy_of("random");
-    enum bal_engine chosen;
-    assert_int_equal(bal_simulate_check(&good, &random, BAL_ENGINE_AUTO, &chosen, NULL), BAL_OK);
-    assert_int_equal(chosen, BAL_ENGINE_EVENT);
-    expect_refused(&good, "random", BAL_ENGINE_MARKOV,
+    enum bli_engine chosen;
+    assert_int_equal(bli_simulate_check(&good, &random, BLI_ENGINE_AUTO, &chosen, NULL), BAL_OK);
+    assert_int_equal(chosen, BLI_ENGINE_EVENT);
+    expect_refused(&good, "random", BLI_ENGINE_MARKOV,
                    "cannot simulate servers of several slots; use event or auto");
-    struct bal_model model = good;
+    struct bli_model model = good;
     model.classes = true;
     model.high = 0.5;
-    expect_refused(&model, "pod-ssp", BAL_ENGINE_AUTO,
+    expect_refused(&model, "pod-ssp", BLI_ENGINE_AUTO,
                    "servers of several slots cannot be had with discipline preemptive");
-    model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
-    expect_refused(&model, "least-work", BAL_ENGINE_AUTO, "under another discipline than fifo");
-    const struct bal_trial trial = simulate(&model, "pod-ssp", 17, 0, 20000); /* moves jobs that wait */
-    assert_true(trial.metric[BAL_HIGH_RESPONSE_MEAN] <= trial.metric[BAL_LOW_RESPONSE_MEAN]);
+    model.discipline = BLI_DISCIPLINE_NONPREEMPTIVE;
+    expect_refused(&model, "least-work", BLI_ENGINE_AUTO, "under another discipline than fifo");
+    const struct bli_trial trial = simulate(&model, "pod-ssp", 17, 0, 20000); /* moves jobs that wait */
+    assert_true(trial.metric[BLI_HIGH_RESPONSE_MEAN] <= trial.metric[BLI_LOW_RESPONSE_MEAN]);
     model.slots = 1;
     bal_steal_parse("half", &model.steal, NULL);
-    expect_refused(&model, "random", BAL_ENGINE_AUTO,
+    expect_refused(&model, "random", BLI_ENGINE_AUTO,
                    "servers that steal cannot be had with classes of jobs");
     model = good;
     model.slots = 1000000000;
-    expect_refused(&model, "random", BAL_ENGINE_AUTO, "10 servers of 1000000000 slots");
+    expect_refused(&model, "random", BLI_ENGINE_AUTO, "10 servers of 1000000000 slots");
     model = good;
-    model.clock = BAL_CLOCK_SLOTTED;
-    bal_batch_parse("poisson", &model.batch, NULL);
-    expect_refused(&model, "random", BAL_ENGINE_AUTO, "need continuous time");
+    model.clock = BLI_CLOCK_SLOTTED;
+    bli_batch_parse("poisson", &model.batch, NULL);
+    expect_refused(&model, "random", BLI_ENGINE_AUTO, "need continuous time");
 }
 
 int main(void) {

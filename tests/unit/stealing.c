@@ -290,12 +290,12 @@ static void coins(void **state) {
     enum { WORDS = 60000 };
     for (size_t c = 0; c < sizeof chances / sizeof *chances; c++) {
         const double chance = chances[c];
-        const struct bal_bernoulli coin = bal_bernoulli_make(chance);
+        const struct bli_bernoulli coin = bli_bernoulli_make(chance);
         struct bal_rng rng;
         bal_rng_init(&rng, 7, c, BAL_STREAM_TEST);
         uint64_t heads[65] = {0}, place[64] = {0};
         for (int i = 0; i < WORDS; i++) {
-            const uint64_t word = bal_bernoulli_draw(&coin, &rng, UINT64_MAX);
+            const uint64_t word = bli_bernoulli_draw(&coin, &rng, UINT64_MAX);
             heads[__builtin_popcountll(word)]++;
             for (int bit = 0; bit < 64; bit++)
                 place[bit] += word >> bit & 1;
@@ -314,33 +314,33 @@ static void coins(void **state) {
     /* the ends */
     struct bal_rng rng;
     bal_rng_init(&rng, 7, 0, BAL_STREAM_TEST);
-    const struct bal_bernoulli never = bal_bernoulli_make(0), always = bal_bernoulli_make(1);
+    const struct bli_bernoulli never = bli_bernoulli_make(0), always = bli_bernoulli_make(1);
     for (int i = 0; i < 1000; i++) {
         const uint64_t some = bal_rng_next(&rng);
-        const struct bal_bernoulli coin = bal_bernoulli_make(0.7);
-        assert_true(bal_bernoulli_draw(&never, &rng, some) == 0);
-        assert_true(bal_bernoulli_draw(&always, &rng, some) == some);
-        assert_true((bal_bernoulli_draw(&coin, &rng, some) & ~some) == 0);
+        const struct bli_bernoulli coin = bli_bernoulli_make(0.7);
+        assert_true(bli_bernoulli_draw(&never, &rng, some) == 0);
+        assert_true(bli_bernoulli_draw(&always, &rng, some) == some);
+        assert_true((bli_bernoulli_draw(&coin, &rng, some) & ~some) == 0);
     }
 }
 
 /* ---- the chain ---- */
 
-static struct bal_model model_of(const char *servers, double load, const char *steal, const char *placement) {
-    struct bal_model model = {.load = load, .clock = BAL_CLOCK_SLOTTED};
+static struct bli_model model_of(const char *servers, double load, const char *steal, const char *placement) {
+    struct bli_model model = {.load = load, .clock = BLI_CLOCK_SLOTTED};
     struct bal_error err = {0};
-    if (bal_servers_parse(servers, &model.servers, &err))
+    if (bli_servers_parse(servers, &model.servers, &err))
         fail_msg("%s", err.text);
     model.steal = steal_of(steal);
     model.placement = placement_of(placement);
     return model;
 }
 
-static struct bal_trial simulate(const struct bal_model *model, const struct bal_run *run) {
-    struct bal_trial trial = {.jobs = 0};
+static struct bli_trial simulate(const struct bli_model *model, const struct bli_run *run) {
+    struct bli_trial trial = {.jobs = 0};
     const struct bal_policy_spec policy = policy_of("stealing");
     struct bal_error err = {0};
-    if (bal_simulate(model, &policy, run, &trial, &err))
+    if (bli_simulate(model, &policy, run, &trial, &err))
         fail_msg("%s", err.text);
     return trial;
 }
@@ -350,19 +350,19 @@ static struct bal_trial simulate(const struct bal_model *model, const struct bal
  * of it, the rest is the same. */
 static void clockwork(void **state) {
     (void)state;
-    struct bal_model model = model_of("2", 1, "half", "hosts(1)");
+    struct bli_model model = model_of("2", 1, "half", "hosts(1)");
     model.others = true;
     for (int cut = 0; cut < 2; cut++) {
-        const struct bal_run run = {.seed = 1, .time = 500, .warmup = cut ? 0.4 : 0};
-        const struct bal_trial trial = simulate(&model, &run);
+        const struct bli_run run = {.seed = 1, .time = 500, .warmup = cut ? 0.4 : 0};
+        const struct bli_trial trial = simulate(&model, &run);
         const double *metric = trial.metric;
         assert_true(trial.jobs == (cut ? 600 : 1000) && trial.events == 2000);
-        assert_true(metric[BAL_QUEUE_TOTAL] == 0 && metric[BAL_RESPONSE_MEAN] == 1);
-        assert_true(metric[BAL_RESPONSE_P999] == 1 && metric[BAL_WAITING_MEAN] == 0);
-        assert_true(metric[BAL_WAITING_PROBABILITY] == 0);
-        assert_true(metric[BAL_STEALING_REQUESTS] == 0.5 && metric[BAL_STEALING_STEALS] == 0.5);
-        assert_true(metric[BAL_STEALING_MOVED] == 0.5);
-        assert_true(metric[BAL_PROBES_PER_JOB] == 0.5 && metric[BAL_MESSAGES_PER_TIME] == 1);
+        assert_true(metric[BLI_QUEUE_TOTAL] == 0 && metric[BLI_RESPONSE_MEAN] == 1);
+        assert_true(metric[BLI_RESPONSE_P999] == 1 && metric[BLI_WAITING_MEAN] == 0);
+        assert_true(metric[BLI_WAITING_PROBABILITY] == 0);
+        assert_true(metric[BLI_STEALING_REQUESTS] == 0.5 && metric[BLI_STEALING_STEALS] == 0.5);
+        assert_true(metric[BLI_STEALING_MOVED] == 0.5);
+        assert_true(metric[BLI_PROBES_PER_JOB] == 0.5 && metric[BLI_MESSAGES_PER_TIME] == 1);
         assert_true(trial.tail[1] == 0);
     }
 }
@@ -372,21 +372,21 @@ static void clockwork(void **state) {
  * slot t, the t-th, was made in slot ceil(t / n). Any number of slots, any part cut. */
 static void any_length(void **state) {
     (void)state;
-    const struct bal_model model = model_of("5", 1, "constant(0)", "hosts(1)");
+    const struct bli_model model = model_of("5", 1, "constant(0)", "hosts(1)");
     static const double times[] = {1, 2, 3, 7, 39, 41, 999, 1000, 1001, 4321};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         for (int cut = 0; cut < 2; cut++) {
-            const struct bal_run run = {.seed = 1, .time = times[i], .warmup = cut ? 0.4 : 0};
-            const struct bal_trial trial = simulate(&model, &run);
+            const struct bli_run run = {.seed = 1, .time = times[i], .warmup = cut ? 0.4 : 0};
+            const struct bli_trial trial = simulate(&model, &run);
             const double t = times[i], w = trial.warmup;
-            assert_close(trial.metric[BAL_QUEUE_TOTAL], 2 * (t + w + 1), 1e-13);
+            assert_close(trial.metric[BLI_QUEUE_TOTAL], 2 * (t + w + 1), 1e-13);
             assert_true(trial.jobs == (uint64_t)(t - w) && trial.events == (uint64_t)(6 * t));
             double response = 0;
             for (double slot = w + 1; slot <= t; slot++)
                 response += slot - ceil(slot / 5) + 1;
-            assert_close(trial.metric[BAL_RESPONSE_MEAN], response / (t - w), 1e-13);
-            assert_close(trial.metric[BAL_STEALING_REQUESTS], 0.8, 1e-13);
-            assert_true(trial.metric[BAL_STEALING_STEALS] == 0 && trial.metric[BAL_STEALING_MOVED] == 0);
+            assert_close(trial.metric[BLI_RESPONSE_MEAN], response / (t - w), 1e-13);
+            assert_close(trial.metric[BLI_STEALING_REQUESTS], 0.8, 1e-13);
+            assert_true(trial.metric[BLI_STEALING_STEALS] == 0 && trial.metric[BLI_STEALING_MOVED] == 0);
             assert_close(trial.tail[1], 0.2, 1e-13);
         }
 }
@@ -397,13 +397,13 @@ static void same_jobs(void **state) {
     static const char *const steals[] = {"half", "one", "constant(0)"};
     static const char *const placements[] = {"even",          "hosts(1)", "hosts(7)", "moving", "walk",
                                              "map(9:99 5:1)", "longest",  "shortest", "cycling"};
-    const struct bal_run run = {.seed = 3, .replication = 1, .time = 700};
+    const struct bli_run run = {.seed = 3, .replication = 1, .time = 700};
     double made = NAN;
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < sizeof placements / sizeof *placements; k++) {
-            const struct bal_model model = model_of("100", 0.37, steals[i], placements[k]);
-            const struct bal_trial trial = simulate(&model, &run);
-            const double jobs = trial.metric[BAL_MESSAGES_PER_TIME] * 700 / trial.metric[BAL_PROBES_PER_JOB];
+            const struct bli_model model = model_of("100", 0.37, steals[i], placements[k]);
+            const struct bli_trial trial = simulate(&model, &run);
+            const double jobs = trial.metric[BLI_MESSAGES_PER_TIME] * 700 / trial.metric[BLI_PROBES_PER_JOB];
             assert_true(isnan(made) || fabs(jobs - made) < 1e-6);
             made = jobs;
         }
@@ -411,67 +411,67 @@ static void same_jobs(void **state) {
 
 static void refuses(void **state) {
     (void)state;
-    struct bal_model good = model_of("8", 0.9, "half", "hosts(1)");
+    struct bli_model good = model_of("8", 0.9, "half", "hosts(1)");
     const struct bal_policy_spec stealing = policy_of("stealing");
     struct bal_error err = {0};
-    enum bal_engine engine;
-    assert_int_equal(bal_simulate_check(&good, &stealing, BAL_ENGINE_AUTO, &engine, &err), BAL_OK);
-    assert_int_equal(engine, BAL_ENGINE_STEALING);
-    assert_int_equal(bal_simulate_check(&good, &stealing, BAL_ENGINE_STEALING, &engine, &err), BAL_OK);
+    enum bli_engine engine;
+    assert_int_equal(bli_simulate_check(&good, &stealing, BLI_ENGINE_AUTO, &engine, &err), BAL_OK);
+    assert_int_equal(engine, BLI_ENGINE_STEALING);
+    assert_int_equal(bli_simulate_check(&good, &stealing, BLI_ENGINE_STEALING, &engine, &err), BAL_OK);
 
-    struct bal_model continuous = good, fast = model_of("4x1,4x2", 0.9, "half", "even");
-    struct bal_model random = model_of("8xuniform(1,2)", 0.9, "half", "even");
-    struct bal_model batch = good, split = good, loaded = good, none = good, many = good, lonely = good;
-    continuous.clock = BAL_CLOCK_CONTINUOUS;
-    assert_int_equal(bal_dist_parse("exp", &continuous.size, NULL), BAL_OK);
-    struct bal_model timed = continuous, dispatched = good;
+    struct bli_model continuous = good, fast = model_of("4x1,4x2", 0.9, "half", "even");
+    struct bli_model random = model_of("8xuniform(1,2)", 0.9, "half", "even");
+    struct bli_model batch = good, split = good, loaded = good, none = good, many = good, lonely = good;
+    continuous.clock = BLI_CLOCK_CONTINUOUS;
+    assert_int_equal(bli_dist_parse("exp", &continuous.size, NULL), BAL_OK);
+    struct bli_model timed = continuous, dispatched = good;
     continuous.placement = placement_of("even");
-    assert_int_equal(bal_batch_parse("geometric", &batch.batch, NULL), BAL_OK);
+    assert_int_equal(bli_batch_parse("geometric", &batch.batch, NULL), BAL_OK);
     split.split = true;
     loaded.load = 1.01;
     none.steal = steal_of("none");
-    assert_int_equal(bal_batch_parse("poisson", &none.batch, NULL), BAL_OK);
+    assert_int_equal(bli_batch_parse("poisson", &none.batch, NULL), BAL_OK);
     many.placement = placement_of("hosts(9)");
-    assert_int_equal(bal_servers_parse("1", &lonely.servers, NULL), BAL_OK);
+    assert_int_equal(bli_servers_parse("1", &lonely.servers, NULL), BAL_OK);
     lonely.others = true;
-    assert_int_equal(bal_batch_parse("poisson", &dispatched.batch, NULL), BAL_OK);
+    assert_int_equal(bli_batch_parse("poisson", &dispatched.batch, NULL), BAL_OK);
     const struct {
-        const struct bal_model *model;
+        const struct bli_model *model;
         const char *policy;
-        enum bal_engine engine;
+        enum bli_engine engine;
         const char *why;
     } bad[] = {
-        {&good, "stealing", BAL_ENGINE_SLOTTED,
+        {&good, "stealing", BLI_ENGINE_SLOTTED,
          "engine 'slotted' cannot simulate jobs that are made at the servers, servers that steal and "
          "generators at some of the servers (placement); use stealing or auto"},
-        {&continuous, "stealing", BAL_ENGINE_AUTO, "policy 'stealing' needs slotted time"},
-        {&timed, "stealing", BAL_ENGINE_AUTO, "generators of jobs and their placement need slotted time"},
-        {&timed, "random", BAL_ENGINE_AUTO, "generators of jobs and their placement need slotted time"},
-        {&fast, "stealing", BAL_ENGINE_AUTO,
+        {&continuous, "stealing", BLI_ENGINE_AUTO, "policy 'stealing' needs slotted time"},
+        {&timed, "stealing", BLI_ENGINE_AUTO, "generators of jobs and their placement need slotted time"},
+        {&timed, "random", BLI_ENGINE_AUTO, "generators of jobs and their placement need slotted time"},
+        {&fast, "stealing", BLI_ENGINE_AUTO,
          "policy 'stealing' needs servers that serve one job in each slot, such as 100"},
-        {&random, "stealing", BAL_ENGINE_AUTO,
+        {&random, "stealing", BLI_ENGINE_AUTO,
          "policy 'stealing' needs servers that serve one job in each slot, such as 100"},
-        {&batch, "stealing", BAL_ENGINE_AUTO,
+        {&batch, "stealing", BLI_ENGINE_AUTO,
          "policy 'stealing' needs generators of jobs; leave out what is said of batches"},
-        {&split, "stealing", BAL_ENGINE_AUTO,
+        {&split, "stealing", BLI_ENGINE_AUTO,
          "policy 'stealing' needs generators of jobs; leave out what is said of batches"},
-        {&loaded, "stealing", BAL_ENGINE_AUTO,
+        {&loaded, "stealing", BLI_ENGINE_AUTO,
          "policy 'stealing' needs a load of at most 1: it is the probability that a generator makes a job"},
-        {&none, "stealing", BAL_ENGINE_AUTO,
+        {&none, "stealing", BLI_ENGINE_AUTO,
          "policy 'stealing' needs to know how much is stolen, such as half; constant(0) steals nothing"},
-        {&many, "stealing", BAL_ENGINE_AUTO, "placement 'hosts(9)' on 8 servers; write hosts(1) to hosts(8)"},
-        {&lonely, "stealing", BAL_ENGINE_AUTO, "the victim is one of the others, but there is only 1 server"},
-        {&dispatched, "jsq", BAL_ENGINE_AUTO,
+        {&many, "stealing", BLI_ENGINE_AUTO, "placement 'hosts(9)' on 8 servers; write hosts(1) to hosts(8)"},
+        {&lonely, "stealing", BLI_ENGINE_AUTO, "the victim is one of the others, but there is only 1 server"},
+        {&dispatched, "jsq", BLI_ENGINE_AUTO,
          "in slotted time servers steal under policy 'stealing' alone, not under 'jsq'; use that or "
          "continuous "
          "time"},
-        {&continuous, "random", BAL_ENGINE_STEALING,
+        {&continuous, "random", BLI_ENGINE_STEALING,
          "engine 'stealing' cannot simulate continuous time and a policy that chooses servers; use event or "
          "auto"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const struct bal_policy_spec policy = policy_of(bad[i].policy);
-        assert_int_equal(bal_simulate_check(bad[i].model, &policy, bad[i].engine, &engine, &err),
+        assert_int_equal(bli_simulate_check(bad[i].model, &policy, bad[i].engine, &engine, &err),
                          BAL_E_MODEL);
         assert_string_equal(err.text, bad[i].why);
     }
@@ -479,25 +479,25 @@ static void refuses(void **state) {
     const struct bal_policy_context setting = {8, 0.9};
     assert_int_equal(bal_policy_check(&stealing, &setting, NULL, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "a dispatcher cannot host it"));
-    assert_true(bal_scheme_of(stealing.policy) == BAL_SCHEME_GENERATED && !stealing.policy->route);
+    assert_true(bli_scheme_of(stealing.policy) == BLI_SCHEME_GENERATED && !stealing.policy->route);
     /* Paths are for continuous time. */
     double fraction;
-    struct bal_path path = {.levels = 1, .fraction = &fraction};
-    struct bal_run run = {.time = 10, .path = &path};
-    struct bal_trial trial;
-    assert_int_equal(bal_simulate(&good, &stealing, &run, &trial, &err), BAL_E_MODEL);
-    run = (struct bal_run){.time = 2e12};
-    assert_int_equal(bal_simulate(&good, &stealing, &run, &trial, &err), BAL_E_RANGE);
+    struct bli_path path = {.levels = 1, .fraction = &fraction};
+    struct bli_run run = {.time = 10, .path = &path};
+    struct bli_trial trial;
+    assert_int_equal(bli_simulate(&good, &stealing, &run, &trial, &err), BAL_E_MODEL);
+    run = (struct bli_run){.time = 2e12};
+    assert_int_equal(bli_simulate(&good, &stealing, &run, &trial, &err), BAL_E_RANGE);
 }
 
 static void stops(void **state) {
     (void)state;
-    const struct bal_model model = model_of("100", 0.9, "half", "hosts(1)");
+    const struct bli_model model = model_of("100", 0.9, "half", "hosts(1)");
     const struct bal_policy_spec policy = policy_of("stealing");
     const volatile int stop = 1;
-    const struct bal_run run = {.seed = 1, .time = 1e12, .stop = &stop};
-    struct bal_trial trial;
-    assert_int_equal(bal_simulate(&model, &policy, &run, &trial, NULL), BAL_E_STOPPED);
+    const struct bli_run run = {.seed = 1, .time = 1e12, .stop = &stop};
+    struct bli_trial trial;
+    assert_int_equal(bli_simulate(&model, &policy, &run, &trial, NULL), BAL_E_STOPPED);
 }
 
 int main(void) {

@@ -36,17 +36,17 @@ static void known_values(void **state) {
         {0.9995, 30, 3.6459586350420628079}, {0.9995, 2000, 3.2953981367297707478},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        assert_close(bal_student_quantile(table[i].p, table[i].dof), table[i].t, 1e-13);
+        assert_close(bli_student_quantile(table[i].p, table[i].dof), table[i].t, 1e-13);
 }
 
 static void normal_values(void **state) {
     (void)state;
-    assert_close(bal_student_quantile(0.975, INFINITY), 1.959963984540054235, 1e-14);
-    assert_close(bal_student_quantile(0.75, INFINITY), 0.674489750196081743, 1e-14);
-    assert_close(bal_student_quantile(0.9999, INFINITY), 3.719016485455680564, 1e-12);
+    assert_close(bli_student_quantile(0.975, INFINITY), 1.959963984540054235, 1e-14);
+    assert_close(bli_student_quantile(0.75, INFINITY), 0.674489750196081743, 1e-14);
+    assert_close(bli_student_quantile(0.9999, INFINITY), 3.719016485455680564, 1e-12);
     const double p[] = {1e-300, 1e-100, 1e-12, 1e-3, 0.1, 0.3, 0.49};
     for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
-        const double z = bal_student_quantile(p[i], INFINITY);
+        const double z = bli_student_quantile(p[i], INFINITY);
         assert_close(erfc(-z / sqrt(2)) / 2, p[i], 1e-12 * fmax(1, z * z));
     }
 }
@@ -55,11 +55,11 @@ static void symmetric_about_the_median(void **state) {
     (void)state;
     const double dof[] = {1, 2.385, 17, 1e5, INFINITY};
     for (size_t i = 0; i < sizeof dof / sizeof *dof; i++) {
-        assert_true(bal_student_quantile(0.5, dof[i]) == 0);
+        assert_true(bli_student_quantile(0.5, dof[i]) == 0);
         for (int k = 1; k < 64; k++) {
             const double p = k / 128.; /* 1 - p is exact */
-            assert_true(bal_student_quantile(p, dof[i]) == -bal_student_quantile(1 - p, dof[i]));
-            assert_true(bal_student_quantile(p, dof[i]) < bal_student_quantile(p + 1. / 128, dof[i]));
+            assert_true(bli_student_quantile(p, dof[i]) == -bli_student_quantile(1 - p, dof[i]));
+            assert_true(bli_student_quantile(p, dof[i]) < bli_student_quantile(p + 1. / 128, dof[i]));
         }
     }
 }
@@ -124,7 +124,7 @@ static void fractional_degrees_invert_the_integral(void **state) {
     for (size_t i = 0; i < sizeof dof / sizeof *dof; i++) {
         const long double whole = 2 * mass_above(0, dof[i]);
         for (size_t k = 0; k < sizeof p / sizeof *p; k++) {
-            const double t = -bal_student_quantile(p[k], dof[i]);
+            const double t = -bli_student_quantile(p[k], dof[i]);
             const double error = (double)error_of(t, p[k], dof[i], whole);
             if (!(fabs(error) <= 1e-12))
                 fail_msg("dof %g, p %g: t = %.17g is wrong by %g", dof[i], p[k], t, error);

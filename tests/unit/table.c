@@ -16,7 +16,7 @@ static void assert_printed(const struct table *table, const char *align, bool ru
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    bal_table_print(table, align, rule ? BAL_TABLE_RULED : BAL_TABLE_PLAIN, out);
+    bli_table_print(table, align, rule ? BLI_TABLE_RULED : BLI_TABLE_PLAIN, out);
     assert_int_equal(fclose(out), 0);
     assert_string_equal(text, wanted);
     free(text);
@@ -24,44 +24,44 @@ static void assert_printed(const struct table *table, const char *align, bool ru
 
 static void add_all(struct table *table, const char *const *cells, size_t count) {
     for (size_t i = 0; i < count; i++)
-        bal_table_add(table, "%s", cells[i]);
+        bli_table_add(table, "%s", cells[i]);
 }
 
 static void begins_with_heads_and_adds_numbers(void **state) {
     (void)state;
     struct table table;
-    bal_table_begin(&table, "policy|mean||waits");
+    bli_table_begin(&table, "policy|mean||waits");
     assert_int_equal(table.columns, 4);
-    bal_table_add(&table, "jsq");
-    bal_table_add_number(&table, "%.2f", 1.066);
-    bal_table_add_number(&table, "%.0f", 0.0 / 0.0);
-    bal_table_add_number(&table, "%.1f%%", 12.34);
+    bli_table_add(&table, "jsq");
+    bli_table_add_number(&table, "%.2f", 1.066);
+    bli_table_add_number(&table, "%.0f", 0.0 / 0.0);
+    bli_table_add_number(&table, "%.1f%%", 12.34);
     assert_printed(&table, "lrrr", false,
                    "policy  mean    waits\n"
                    "jsq     1.07    12.3%\n");
-    bal_table_fini(&table);
+    bli_table_fini(&table);
 }
 
 static void has_heads_of_its_columns_once(void **state) {
     (void)state;
     struct table table;
-    bal_table_init(&table, 0);
+    bli_table_init(&table, 0);
     for (int i = 0; i < 2; i++)
         do {
-            if (bal_table_column(&table, 'l', "policy"))
-                bal_table_add(&table, i ? "jsq" : "random");
-            if (bal_table_column(&table, 'r', "mean, %s", "ms"))
-                bal_table_add_number(&table, "%.1f", i + 1);
-        } while (bal_table_end_row(&table));
+            if (bli_table_column(&table, 'l', "policy"))
+                bli_table_add(&table, i ? "jsq" : "random");
+            if (bli_table_column(&table, 'r', "mean, %s", "ms"))
+                bli_table_add_number(&table, "%.1f", i + 1);
+        } while (bli_table_end_row(&table));
     assert_int_equal(table.columns, 2);
     assert_printed(&table, table.align, false,
                    "policy  mean, ms\n"
                    "random       1.0\n"
                    "jsq          2.0\n");
-    bal_table_fini(&table);
-    bal_table_init(&table, 0);
+    bli_table_fini(&table);
+    bli_table_init(&table, 0);
     assert_printed(&table, table.align, false, ""); /* no row: not even heads */
-    bal_table_fini(&table);
+    bli_table_fini(&table);
 }
 
 static void aligns(void **state) {
@@ -69,7 +69,7 @@ static void aligns(void **state) {
     static const char *const cells[] = {"policy", "mean", "note", "pod:d=2",   "2.66",
                                         "x",      "jsq",  "1.07", "a long one"};
     struct table table;
-    bal_table_init(&table, 3);
+    bli_table_init(&table, 3);
     add_all(&table, cells, 9);
     assert_printed(&table, "lrl", false,
                    "policy   mean  note\n"
@@ -79,7 +79,7 @@ static void aligns(void **state) {
                    " policy  mean        note\n"
                    "pod:d=2  2.66           x\n"
                    "    jsq  1.07  a long one\n");
-    bal_table_fini(&table);
+    bli_table_fini(&table);
 }
 
 /* The rule is as wide as the widest row. */
@@ -87,40 +87,40 @@ static void draws_a_rule(void **state) {
     (void)state;
     static const char *const cells[] = {"a", "b", "cc", "ddd"};
     struct table table;
-    bal_table_init(&table, 2);
+    bli_table_init(&table, 2);
     add_all(&table, cells, 4);
     assert_printed(&table, "ll", true, "a   b\n\u2500\u2500\u2500\u2500\u2500\u2500\u2500\ncc  ddd\n");
-    bal_table_fini(&table);
+    bli_table_fini(&table);
 }
 
 static void counts_characters(void **state) {
     (void)state;
-    assert_int_equal(bal_table_text_width(""), 0);
-    assert_int_equal(bal_table_text_width("abc"), 3);
-    assert_int_equal(bal_table_text_width("1.07 \u00b1 0.02"), 11);
-    assert_int_equal(bal_table_text_width("\u2588\u2588\u258c"), 3);
+    assert_int_equal(bli_table_text_width(""), 0);
+    assert_int_equal(bli_table_text_width("abc"), 3);
+    assert_int_equal(bli_table_text_width("1.07 \u00b1 0.02"), 11);
+    assert_int_equal(bli_table_text_width("\u2588\u2588\u258c"), 3);
     static const char *const cells[] = {"x \u00b1 y", "|", "abcdef", "|"};
     struct table table;
-    bal_table_init(&table, 2);
+    bli_table_init(&table, 2);
     add_all(&table, cells, 4);
     assert_printed(&table, "ll", false, "x \u00b1 y   |\nabcdef  |\n");
-    bal_table_fini(&table);
+    bli_table_fini(&table);
 }
 
 /* Cells are formatted when they are added, and there is no end to their number. */
 static void grows(void **state) {
     (void)state;
     struct table table;
-    bal_table_init(&table, 2);
+    bli_table_init(&table, 2);
     for (int i = 0; i < 1000; i++) {
-        bal_table_add(&table, "%d", i);
-        bal_table_add(&table, "%.1f%%", i / 10.0);
+        bli_table_add(&table, "%d", i);
+        bli_table_add(&table, "%.1f%%", i / 10.0);
     }
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    bal_table_print(&table, "rr", BAL_TABLE_PLAIN, out);
+    bli_table_print(&table, "rr", BLI_TABLE_PLAIN, out);
     fclose(out);
     size_t lines = 0;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
@@ -131,20 +131,20 @@ static void grows(void **state) {
     assert_non_null(strstr(text, "  7   0.7%\n"));
     assert_non_null(strstr(text, "999  99.9%\n"));
     free(text);
-    bal_table_fini(&table);
-    bal_table_fini(&table); /* harmless */
+    bli_table_fini(&table);
+    bli_table_fini(&table); /* harmless */
 }
 
 /* A row that is not complete is not printed; nor is anything of an empty table. */
 static void prints_whole_rows(void **state) {
     (void)state;
     struct table table;
-    bal_table_init(&table, 3);
+    bli_table_init(&table, 3);
     assert_printed(&table, "lll", true, "");
     static const char *const cells[] = {"a", "b", "c", "d", "e"};
     add_all(&table, cells, 5);
     assert_printed(&table, "lll", false, "a  b  c\n");
-    bal_table_fini(&table);
+    bli_table_fini(&table);
 }
 
 int main(void) {

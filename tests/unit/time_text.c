@@ -24,22 +24,22 @@ static void lengths(void **unused) {
                  {-0.25, "-250 ms"},  {-3e-12, "-0.003 ns"},   {-2e300, "-2.315e+295 days"},
                  {864000, "10 days"}, {1.9e9, "21991 days"},   {1e300, "1.157e+295 days"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[BAL_TIME_TEXT];
-        bal_time_length(cases[i].seconds, text);
+        char text[BLI_TIME_TEXT];
+        bli_time_length(cases[i].seconds, text);
         assert_string_equal(text, cases[i].text);
     }
 }
 
 static void moments(void **unused) {
     (void)unused;
-    char text[BAL_TIME_TEXT];
-    bal_time_moment(1772409600.9, "%Y-%m-%d %H:%M:%S", text);
+    char text[BLI_TIME_TEXT];
+    bli_time_moment(1772409600.9, "%Y-%m-%d %H:%M:%S", text);
     assert_string_equal(text, "2026-03-02 00:00:00");
-    bal_time_moment(-0.5, "%Y-%m-%d %H:%M:%S", text); /* towards the past, also before 1970 */
+    bli_time_moment(-0.5, "%Y-%m-%d %H:%M:%S", text); /* towards the past, also before 1970 */
     assert_string_equal(text, "1969-12-31 23:59:59");
-    bal_time_moment(1e18, "%Y", text);
+    bli_time_moment(1e18, "%Y", text);
     assert_string_equal(text, "1000000000000000000 s");
-    bal_time_moment(1e20, "%Y", text); /* beyond all clocks */
+    bli_time_moment(1e20, "%Y", text); /* beyond all clocks */
     assert_string_equal(text, "100000000000000000000 s");
 }
 

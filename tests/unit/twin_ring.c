@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static void take(void *context, const struct bal_trace_job *job) {
+static void take(void *context, const struct bli_trace_job *job) {
     char *highs = context;
     highs[strlen(highs)] = job->high ? 'h' : 'l';
 }
@@ -27,9 +27,9 @@ static const char *highs_of(const char *classes) {
     for (int i = 0; i < 8; i++)
         used += snprintf(text + used, sizeof text - (size_t)used, "[%d,1.000000,1,2,0,%d,200,\"token\"]\n",
                          7 + i, i);
-    struct bal_ring_head head;
+    struct bli_ring_head head;
     memset(highs, 0, sizeof highs);
-    assert_int_equal(bal_ring_read(text, (size_t)used, &head, take, highs, NULL), BAL_OK);
+    assert_int_equal(bli_ring_read(text, (size_t)used, &head, take, highs, NULL), BAL_OK);
     return highs;
 }
 
@@ -49,8 +49,8 @@ static void servers_that_get_no_requests_are_counted(void **unused) {
                                "{\"name\":\"c\",\"state\":\"down\"},{\"name\":\"d\",\"state\":\"off\"},"
                                "{\"name\":\"e\",\"state\":\"silent\"},{\"name\":\"f\",\"state\":\"closed\"},"
                                "{\"name\":\"g\",\"state\":\"draining\"}]}]}";
-    struct bal_ring_fleet fleet;
-    assert_int_equal(bal_ring_fleet(text, strlen(text), NULL, &fleet, NULL, NULL), BAL_OK);
+    struct bli_ring_fleet fleet;
+    assert_int_equal(bli_ring_fleet(text, strlen(text), NULL, &fleet, NULL, NULL), BAL_OK);
     assert_int_equal(fleet.servers, 5);
     assert_int_equal(fleet.away, 3);
     assert_int_equal(fleet.slots, 2);

@@ -20,7 +20,7 @@
 static void tames(const char *text, const char *keep, const char *expected) {
     char copy[200];
     snprintf(copy, sizeof copy, "%s", text);
-    assert_int_equal(bal_utf8_tame(copy, keep), strlen(expected));
+    assert_int_equal(bli_utf8_tame(copy, keep), strlen(expected));
     assert_string_equal(copy, expected);
 }
 
@@ -69,14 +69,14 @@ static void any_bytes_become_harmless(void **state) {
         for (size_t k = 0; k < length; k++)
             text[k] = (char)(1 + bal_rng_below(&rng, 255));
         text[length] = '\0';
-        const size_t tamed = bal_utf8_tame(text, "");
+        const size_t tamed = bli_utf8_tame(text, "");
         assert_true(tamed <= length && tamed == strlen(text));
         for (const char *at = text; *at;) {
             bool valid;
-            assert_true(bal_utf8_is_harmless(bal_utf8_decode(&at, &valid)) && valid);
+            assert_true(bli_utf8_is_harmless(bli_utf8_decode(&at, &valid)) && valid);
         }
         strcpy(again, text);
-        bal_utf8_tame(again, "");
+        bli_utf8_tame(again, "");
         assert_string_equal(text, again);
     }
 }
@@ -92,7 +92,7 @@ static void errors_are_one_harmless_line(void **state) {
     bal_fail(&err, BAL_E_IO, "x%s", many); /* cut inside of a character */
     for (const char *at = err.text; *at;) {
         bool valid;
-        bal_utf8_decode(&at, &valid);
+        bli_utf8_decode(&at, &valid);
         assert_true(valid);
     }
     assert_string_equal(err.text + strlen(err.text) - 3, "...");
@@ -102,7 +102,7 @@ static void field_is(const char *text, const char *expected) {
     char *memory = NULL;
     size_t size;
     FILE *out = open_memstream(&memory, &size);
-    bal_csv_text(text, out);
+    bli_csv_text(text, out);
     fclose(out);
     assert_string_equal(memory, expected);
     free(memory);

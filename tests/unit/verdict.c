@@ -42,15 +42,15 @@ static void count(int verdicts[3], const double *curve, double noise, uint64_t s
     for (int trial = 0; trial < TRIALS; trial++) {
         double quarters[REPLICATIONS][4];
         draw(quarters, REPLICATIONS, curve, noise, &rng);
-        verdicts[bal_verdict_of_drift(quarters, REPLICATIONS)]++;
+        verdicts[bli_verdict_of_drift(quarters, REPLICATIONS)]++;
     }
 }
 
 static void has_names(void **state) {
     (void)state;
-    assert_string_equal(bal_verdict_text(BAL_STABLE), "stable");
-    assert_string_equal(bal_verdict_text(BAL_UNSTABLE), "unstable");
-    assert_string_equal(bal_verdict_text(BAL_UNDECIDED), "undecided");
+    assert_string_equal(bli_verdict_text(BLI_STABLE), "stable");
+    assert_string_equal(bli_verdict_text(BLI_UNSTABLE), "unstable");
+    assert_string_equal(bli_verdict_text(BLI_UNDECIDED), "undecided");
 }
 
 /* Never unstable: the border is 17 deviations of the estimate away. Not always stable: in one trial in 200
@@ -60,8 +60,8 @@ static void a_flat_queue_is_stable(void **state) {
     (void)state;
     int verdicts[3];
     count(verdicts, flat, 0.1, 1);
-    assert_int_equal(verdicts[BAL_UNSTABLE], 0);
-    assert_in_range(verdicts[BAL_UNDECIDED], 0, 18);
+    assert_int_equal(verdicts[BLI_UNSTABLE], 0);
+    assert_in_range(verdicts[BLI_UNDECIDED], 0, 18);
 }
 
 /* The borders are 20 and 5.4 deviations of the estimate away: 1000 trials have a false alarm of 3e-5. */
@@ -69,7 +69,7 @@ static void linear_growth_is_unstable(void **state) {
     (void)state;
     int verdicts[3];
     count(verdicts, linear, 0.25, 2);
-    assert_int_equal(verdicts[BAL_UNSTABLE], TRIALS);
+    assert_int_equal(verdicts[BLI_UNSTABLE], TRIALS);
 }
 
 /* The queue still grows beyond doubt, but slows down: by 3.9 deviations more than at critical load. A trial
@@ -78,8 +78,8 @@ static void a_slow_start_is_stable(void **state) {
     (void)state;
     int verdicts[3];
     count(verdicts, settling, 0.5, 3);
-    assert_int_equal(verdicts[BAL_UNSTABLE], 0);
-    assert_in_range(verdicts[BAL_UNDECIDED], 0, 5);
+    assert_int_equal(verdicts[BLI_UNSTABLE], 0);
+    assert_in_range(verdicts[BLI_UNDECIDED], 0, 5);
 }
 
 /* At the border itself each claim is made with probability at most 0.025, in 25 trials with a deviation of
@@ -90,8 +90,8 @@ static void the_border_is_left_open(void **state) {
     for (size_t i = 0; i < 3; i++) {
         int verdicts[3];
         count(verdicts, square_root, noise[i], 4);
-        assert_in_range(verdicts[BAL_STABLE], 0, 49);
-        assert_in_range(verdicts[BAL_UNSTABLE], 0, 49);
+        assert_in_range(verdicts[BLI_STABLE], 0, 49);
+        assert_in_range(verdicts[BLI_UNSTABLE], 0, 49);
     }
 }
 
@@ -100,9 +100,9 @@ static void noise_is_no_evidence(void **state) {
     (void)state;
     int verdicts[3];
     count(verdicts, flat, 3, 5);
-    assert_in_range(verdicts[BAL_UNSTABLE], 0, 49);
+    assert_in_range(verdicts[BLI_UNSTABLE], 0, 49);
     count(verdicts, linear, 21, 6);
-    assert_in_range(verdicts[BAL_STABLE], 0, 49);
+    assert_in_range(verdicts[BLI_STABLE], 0, 49);
 }
 
 /* One small queue that grows steadily beside a hundred that stand still: the halves are as 1.04 to 1, but
@@ -113,7 +113,7 @@ static void growth_hidden_by_a_standing_queue_is_not_stable(void **state) {
     int verdicts[3];
     const double curve[4] = {101, 103, 105, 107};
     count(verdicts, curve, 0.1, 7);
-    assert_int_equal(verdicts[BAL_UNDECIDED], TRIALS);
+    assert_int_equal(verdicts[BLI_UNDECIDED], TRIALS);
 }
 
 /* The last quarter lies above the third because that one is low, below the second: the queue stands. */
@@ -122,7 +122,7 @@ static void a_dip_is_no_growth(void **state) {
     int verdicts[3];
     const double curve[4] = {10, 11, 10, 11};
     count(verdicts, curve, 0.01, 14);
-    assert_int_equal(verdicts[BAL_STABLE], TRIALS);
+    assert_int_equal(verdicts[BLI_STABLE], TRIALS);
 }
 
 /* Above a standing queue the growth at critical load is the divide: a little less is stable, a little more
@@ -134,7 +134,7 @@ static void slowing_down_divides_at_critical_load(void **state) {
         for (int r = 0; r < 2; r++)
             for (int k = 0; k < 4; k++)
                 quarters[r][k] = 100 + square_root[k] + (k == 3 ? sign * 0.0001 : 0) + r * k * 1e-6;
-        assert_int_equal(bal_verdict_of_drift(quarters, 2), sign < 0 ? BAL_STABLE : BAL_UNDECIDED);
+        assert_int_equal(bli_verdict_of_drift(quarters, 2), sign < 0 ? BLI_STABLE : BLI_UNDECIDED);
     }
 }
 
@@ -144,7 +144,7 @@ static void the_first_moments_are_not_unstable(void **state) {
     (void)state;
     int verdicts[3];
     count(verdicts, starting, 0.01, 10);
-    assert_int_equal(verdicts[BAL_UNDECIDED], TRIALS);
+    assert_int_equal(verdicts[BLI_UNDECIDED], TRIALS);
 }
 
 static void scale_does_not_matter(void **state) {
@@ -161,48 +161,48 @@ static void scale_does_not_matter(void **state) {
             for (int r = 0; r < REPLICATIONS; r++)
                 for (int k = 0; k < 4; k++)
                     scaled[r][k] = ldexp(quarters[r][k], exponents[e]); /* exact */
-            assert_int_equal(bal_verdict_of_drift(scaled, REPLICATIONS),
-                             bal_verdict_of_drift(quarters, REPLICATIONS));
+            assert_int_equal(bli_verdict_of_drift(scaled, REPLICATIONS),
+                             bli_verdict_of_drift(quarters, REPLICATIONS));
         }
 }
 
 static void empty_queues_are_stable(void **state) {
     (void)state;
     const double zeros[3][4] = {{0}};
-    assert_int_equal(bal_verdict_of_drift(zeros, 3), BAL_STABLE);
-    assert_int_equal(bal_verdict_of_drift(zeros, 2), BAL_STABLE);
-    assert_int_equal(bal_verdict_of_drift(zeros, 1), BAL_UNDECIDED);
+    assert_int_equal(bli_verdict_of_drift(zeros, 3), BLI_STABLE);
+    assert_int_equal(bli_verdict_of_drift(zeros, 2), BLI_STABLE);
+    assert_int_equal(bli_verdict_of_drift(zeros, 1), BLI_UNDECIDED);
 }
 
 static void too_few_are_undecided(void **state) {
     (void)state;
     const double growing[2][4] = {{1, 3, 5, 7}, {1.1, 3.1, 5.1, 7.1}};
-    assert_int_equal(bal_verdict_of_drift(NULL, 0), BAL_UNDECIDED);
-    assert_int_equal(bal_verdict_of_drift(growing, 1), BAL_UNDECIDED);
-    assert_int_equal(bal_verdict_of_drift(growing, 2), BAL_UNSTABLE); /* two that agree closely suffice */
+    assert_int_equal(bli_verdict_of_drift(NULL, 0), BLI_UNDECIDED);
+    assert_int_equal(bli_verdict_of_drift(growing, 1), BLI_UNDECIDED);
+    assert_int_equal(bli_verdict_of_drift(growing, 2), BLI_UNSTABLE); /* two that agree closely suffice */
     const double apart[2][4] = {{1, 3, 5, 7}, {2, 6, 10, 14}};
-    assert_int_equal(bal_verdict_of_drift(apart, 2), BAL_UNDECIDED);
+    assert_int_equal(bli_verdict_of_drift(apart, 2), BLI_UNDECIDED);
     const double still[2][4] = {{9, 10, 10, 10}, {9, 10.1, 10, 9.9}};
-    assert_int_equal(bal_verdict_of_drift(still, 2), BAL_STABLE);
+    assert_int_equal(bli_verdict_of_drift(still, 2), BLI_STABLE);
 }
 
 static void replications_with_nan_are_left_out(void **state) {
     (void)state;
     double quarters[4][4] = {{1, 3, 5, 7}, {1.1, 3.1, 5.1, 7.1}, {1, 1, 1, 1}, {1, 1, 1, 1}};
-    assert_int_equal(bal_verdict_of_drift(quarters, 4), BAL_UNDECIDED);
+    assert_int_equal(bli_verdict_of_drift(quarters, 4), BLI_UNDECIDED);
     for (int k = 0; k < 4; k++) {
         double holes[4][4];
         memcpy(holes, quarters, sizeof holes);
         holes[2][k] = holes[3][3 - k] = NAN;
-        assert_int_equal(bal_verdict_of_drift(holes, 4), BAL_UNSTABLE);
+        assert_int_equal(bli_verdict_of_drift(holes, 4), BLI_UNSTABLE);
         holes[1][0] = NAN;
-        assert_int_equal(bal_verdict_of_drift(holes, 4), BAL_UNDECIDED);
+        assert_int_equal(bli_verdict_of_drift(holes, 4), BLI_UNDECIDED);
         holes[0][0] = NAN;
-        assert_int_equal(bal_verdict_of_drift(holes, 4), BAL_UNDECIDED);
+        assert_int_equal(bli_verdict_of_drift(holes, 4), BLI_UNDECIDED);
     }
     for (int k = 0; k < 4; k++)
         quarters[k][0] = INFINITY;
-    assert_int_equal(bal_verdict_of_drift(quarters, 4), BAL_UNDECIDED);
+    assert_int_equal(bli_verdict_of_drift(quarters, 4), BLI_UNDECIDED);
 }
 
 /* Random routing makes every server an M/M/1 queue of its own. The total queue of the uniformised chain,
@@ -231,20 +231,20 @@ static void run_fleet(double quarters[4], double load, uint64_t replication) {
     }
 }
 
-static enum bal_verdict fleet_verdict(double load, uint64_t first) {
+static enum bli_verdict fleet_verdict(double load, uint64_t first) {
     double quarters[REPLICATIONS][4];
     for (uint64_t r = 0; r < REPLICATIONS; r++)
         run_fleet(quarters[r], load, first + r);
-    return bal_verdict_of_drift(quarters, REPLICATIONS);
+    return bli_verdict_of_drift(quarters, REPLICATIONS);
 }
 
 /* Of the verdicts with other seeds, 3 of 1000 at load 0.5, 16 of 2000 at 0.95 and none of 1000 at 1.05 were
  * undecided, none wrong: false alarm about 1 %. */
 static void random_routing_is_judged_right(void **state) {
     (void)state;
-    assert_int_equal(fleet_verdict(0.5, 0), BAL_STABLE);
-    assert_int_equal(fleet_verdict(0.95, 0), BAL_STABLE);
-    assert_int_equal(fleet_verdict(1.05, 0), BAL_UNSTABLE);
+    assert_int_equal(fleet_verdict(0.5, 0), BLI_STABLE);
+    assert_int_equal(fleet_verdict(0.95, 0), BLI_STABLE);
+    assert_int_equal(fleet_verdict(1.05, 0), BLI_UNSTABLE);
 }
 
 int main(void) {

@@ -58,7 +58,7 @@ static void agrees_with_its_definition(void **state) {
         normal_noise(values, n, 1, (double)(n % 3) * 0.45);
         for (size_t i = 0; i < n; i++)
             values[i] += 100 + (n % 2 ? 8 * exp(-10. * (double)i / (double)n) : 0);
-        assert_int_equal(bal_warmup_mser5(values, n), literal_mser5(values, n));
+        assert_int_equal(bli_warmup_mser5(values, n), literal_mser5(values, n));
     }
 }
 
@@ -68,7 +68,7 @@ static void keeps_its_limits(void **state) {
     for (size_t i = 0; i < LONGEST; i++)
         values[i] = (double)i; /* never settles: wants the largest cut */
     for (size_t n = 0; n <= 300; n++) {
-        const size_t cut = bal_warmup_mser5(values, n);
+        const size_t cut = bli_warmup_mser5(values, n);
         assert_true(cut % 5 == 0 && 2 * cut <= n);
         if (n < 15)
             assert_int_equal(cut, 0);
@@ -84,7 +84,7 @@ static void leaves_a_constant_alone(void **state) {
     for (size_t k = 0; k < sizeof levels / sizeof *levels; k++) {
         for (size_t i = 0; i < LONGEST; i++)
             values[i] = levels[k];
-        assert_int_equal(bal_warmup_mser5(values, LONGEST), 0);
+        assert_int_equal(bli_warmup_mser5(values, LONGEST), 0);
     }
 }
 
@@ -95,7 +95,7 @@ static void finds_a_step(void **state) {
     for (size_t length = 0; length <= 500; length += 7) {
         for (size_t i = 0; i < 1000; i++)
             values[i] = i < length ? 3 : 10;
-        assert_int_equal(bal_warmup_mser5(values, 1000), (length + 4) / 5 * 5);
+        assert_int_equal(bli_warmup_mser5(values, 1000), (length + 4) / 5 * 5);
     }
 }
 
@@ -110,7 +110,7 @@ static void finds_a_planted_transient(void **state) {
         normal_noise(values, LONGEST, seed, 0);
         for (size_t i = 0; i < LONGEST; i++)
             values[i] += 50 - 10 * exp((double)i / -60);
-        const size_t cut = bal_warmup_mser5(values, LONGEST);
+        const size_t cut = bli_warmup_mser5(values, LONGEST);
         assert_in_range(cut, 100, 500);
     }
 }
@@ -124,8 +124,8 @@ static void does_not_depend_on_scale(void **state) {
         values[i] += 5 * exp((double)i / -100);
         scaled[i] = ldexp(values[i], -40); /* exact */
     }
-    assert_true(bal_warmup_mser5(values, LONGEST) > 0);
-    assert_int_equal(bal_warmup_mser5(values, LONGEST), bal_warmup_mser5(scaled, LONGEST));
+    assert_true(bli_warmup_mser5(values, LONGEST) > 0);
+    assert_int_equal(bli_warmup_mser5(values, LONGEST), bli_warmup_mser5(scaled, LONGEST));
 }
 
 int main(void) {

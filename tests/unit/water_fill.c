@@ -49,7 +49,7 @@ static void collect(struct bench *b, struct bal_decision decision, uint32_t coun
 static void fill_all(struct bench *b, uint32_t count, struct bal_rng *rng) {
     for (uint32_t i = 0; i < b->servers; i++)
         b->shares[i] = (struct bal_share){i, b->length[i]};
-    collect(b, bal_water_fill(&b->fleet, b->servers, count, rng), count);
+    collect(b, bli_water_fill(&b->fleet, b->servers, count, rng), count);
 }
 
 static struct bal_rng stream(uint64_t seed) {
@@ -177,7 +177,7 @@ static void division(void **state) {
         for (uint32_t i = 0; i < members; i++)
             bal_set_insert(idle, i);
         const uint32_t count = 1 + bal_rng_below(&rng, 100);
-        collect(&b, bal_divide_among(BAL_IDLE_ANY, idle, &b.fleet, count, &rng), count);
+        collect(&b, bli_divide_among(BLI_IDLE_ANY, idle, &b.fleet, count, &rng), count);
         for (uint32_t i = 0; i < MOST; i++) {
             const uint32_t each = i < members ? count / members : 0;
             assert_true(b.got[i] == each || (i < members && b.got[i] == each + 1));
@@ -207,7 +207,7 @@ static void scattering(void **state) {
     struct bal_rng rng = stream(6);
     uint64_t count[JOBS + 1] = {0};
     for (int trial = 0; trial < 50000; trial++) {
-        collect(&b, bal_scatter(&b.fleet, JOBS, &rng), JOBS);
+        collect(&b, bli_scatter(&b.fleet, JOBS, &rng), JOBS);
         count[b.got[trial % SERVERS]]++;
     }
     double p[JOBS + 1] = {pow(1 - 1.0 / SERVERS, JOBS)};
