@@ -186,7 +186,7 @@ static void a_trace_that_cannot_be_read(void **state) {
     assert_int_equal(ftruncate(file, 16 * 100), 0);
     const struct bal_policy_spec spec = policy_of("random");
     const struct bli_run run = run_of(trace, 1);
-    struct bli_trial trial;
+    struct bli_trial trial = {0};
     struct bal_error err = {0};
     assert_int_equal(bli_simulate(&model, &spec, &run, &trial, &err), BAL_E_IO);
     assert_true(err.code == BAL_E_IO && err.text[0] != 0 && !strstr(err.text, "stopped"));
@@ -592,7 +592,7 @@ static void no_job_is_lost_by_a_failure(void **state) {
 static void expect_refused(const struct bli_model *model, const char *policy, const struct bli_run *run,
                            const char *text) {
     const struct bal_policy_spec spec = policy_of(policy);
-    struct bli_trial trial;
+    struct bli_trial trial = {0};
     struct bal_error err = {0};
     assert_true(bli_simulate(model, &spec, run, &trial, &err) == BAL_E_MODEL);
     if (!strstr(err.text, text))
@@ -642,7 +642,7 @@ static void a_replay_can_be_stopped(void **state) {
     struct bli_run run = run_of(trace, 1);
     const volatile int stop = 1;
     run.stop = &stop;
-    struct bli_trial trial;
+    struct bli_trial trial = {0};
     struct bal_error err;
     assert_int_equal(bli_simulate(&model, &spec, &run, &trial, &err), BAL_E_STOPPED);
     bli_trace_free(trace);

@@ -117,7 +117,7 @@ static void slots_are_sensitive(void **state) {
 
 static void assert_same(const struct bli_model *a, const struct bli_model *b, const char *policy) {
     const struct bal_policy_spec spec = policy_of(policy);
-    struct bli_trial one, other;
+    struct bli_trial one = {0}, other = {0}; /* no histograms, no tails */
     const struct bli_run how = {.seed = 9, .time = 20000 / bli_model_arrival_rate(a), .warmup = 0.1};
     struct bal_error err;
     if (bli_simulate(a, &spec, &how, &one, &err) || bli_simulate(b, &spec, &how, &other, &err))

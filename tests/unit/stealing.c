@@ -484,7 +484,7 @@ static void refuses(void **state) {
     double fraction;
     struct bli_path path = {.levels = 1, .fraction = &fraction};
     struct bli_run run = {.time = 10, .path = &path};
-    struct bli_trial trial;
+    struct bli_trial trial = {0};
     assert_int_equal(bli_simulate(&good, &stealing, &run, &trial, &err), BAL_E_MODEL);
     run = (struct bli_run){.time = 2e12};
     assert_int_equal(bli_simulate(&good, &stealing, &run, &trial, &err), BAL_E_RANGE);
@@ -496,7 +496,7 @@ static void stops(void **state) {
     const struct bal_policy_spec policy = policy_of("stealing");
     const volatile int stop = 1;
     const struct bli_run run = {.seed = 1, .time = 1e12, .stop = &stop};
-    struct bli_trial trial;
+    struct bli_trial trial = {0};
     assert_int_equal(bli_simulate(&model, &policy, &run, &trial, NULL), BAL_E_STOPPED);
 }
 
