@@ -2,9 +2,9 @@
 /* The last hour of an upstream, or of a station: a point a second for two minutes, one of ten seconds beyond.
  *
  * It lies in the zone with the records, so that a page that is opened shows what was before, whichever worker
- * answers, and is written by whoever ticks (zone.h), under the lock. A point covers the time since the one
- * before it: longer where no worker could tick. What is counted is the difference of two counts, percentiles
- * are those of the difference of two histograms. */
+ * answers, and is written by the worker that ticks (zone.h), under the lock. A point covers the time since
+ * the one before it: longer where no worker could tick. What is counted is the difference of two counts,
+ * percentiles are those of the difference of two histograms. */
 #ifndef NGINX_HISTORY_H
 #define NGINX_HISTORY_H
 

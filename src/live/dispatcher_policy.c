@@ -4,8 +4,8 @@
  * The block has room for the state of any policy, and everything else in it is as large under each. The text
  * of the new policy is written to the side that is not in use, and its number counts then: from that store on
  * each process, at its next operation, reads the text and looks at the block as the new policy wants it. One
- * that dies in the middle leaves an unfinished operation, and whoever repairs it begins the state of a policy
- * whose number is not that of the state. */
+ * that dies in the middle leaves an unfinished operation, and the worker that repairs it begins the state of
+ * a policy whose number is not that of the state. */
 #include "live/dispatcher_private.h"
 
 #include <math.h>

@@ -19,16 +19,16 @@ enum bal_code bli_plugin_parse(const char *text, struct bal_policy_spec *spec, s
 enum bal_code bli_plugin_parse_copy(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
 
 /* From now on bal_policy_parse() knows no loaded policy by its name, in this thread, until its file is parsed
- * again: for a program that reads its configuration anew. */
+ * again: for a program that reads its configuration again. */
 void bli_plugin_forget_names(void);
 
 /* The SHA-256 of the file that a policy was loaded from, as 64 digits; NULL: it is from no file. */
 const char *bli_plugin_hash(const struct bal_policy *policy);
 
 /* Names a file for good: "/home/me/mine.so@SHA256:d=3", which bli_plugin_parse() refuses to load once the
- * contents have changed. A relative path starts at the directory of the file `beside`; NULL: at the current
+ * contents have changed. A relative path starts at the directory of the file `next_to`; NULL: at the current
  * one. The caller frees *pinned. */
-enum bal_code bli_plugin_pin(const char *text, const char *beside, char **pinned, struct bal_error *err);
+enum bal_code bli_plugin_pin(const char *text, const char *next_to, char **pinned, struct bal_error *err);
 bool bli_plugin_is_pinned(const char *text);
 /* Does the text, such as "./mine.so:d=3", mean the one that is named for good? */
 bool bli_plugin_is_same(const char *pinned, const char *text);

@@ -322,16 +322,16 @@ bool bli_plugin_is_pinned(const char *text) {
     return split_text(text, &parts) && parts.hash;
 }
 
-enum bal_code bli_plugin_pin(const char *text, const char *beside, char **pinned, struct bal_error *err) {
+enum bal_code bli_plugin_pin(const char *text, const char *next_to, char **pinned, struct bal_error *err) {
     struct parts parts;
     if (!split_text(text, &parts) || parts.path > PLUGIN_PATH_MAX)
         return bal_fail(err, BAL_E_SYNTAX, "'%.60s' is no path of a policy: it ends in .so", text);
-    const char *slash = *text != '/' && beside ? strrchr(beside, '/') : NULL;
+    const char *slash = *text != '/' && next_to ? strrchr(next_to, '/') : NULL;
     char *path = NULL, *real = NULL;
     struct contents contents;
     enum bal_code code = BAL_OK;
     *pinned = NULL;
-    if (asprintf(&path, "%.*s%.*s", slash ? (int)(slash + 1 - beside) : 0, slash ? beside : "",
+    if (asprintf(&path, "%.*s%.*s", slash ? (int)(slash + 1 - next_to) : 0, slash ? next_to : "",
                  (int)parts.path, text) < 0)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to name a policy");
     code = read_contents(path, &contents, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The values of an answer: its JSON read into a tree, so that a value is the same to whoever reads it. */
+/* The values of an answer: its JSON read into a tree, so that a value is the same to all that read it. */
 #include "question/datum_tree.h"
 
 #include "format/json_reader.h"

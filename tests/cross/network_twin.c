@@ -123,7 +123,7 @@ enum kind {
     UNANSWERED, /* a question */
     SILENCE,    /* what a server has said expires at a dispatcher */
     CHURN,      /* a server fails or comes back */
-    RESTART,    /* a dispatcher begins anew */
+    RESTART,    /* a dispatcher begins again */
     RELOAD,     /* a server fails, and is back later */
     BACK,
     ARRIVAL,

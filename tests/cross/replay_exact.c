@@ -445,7 +445,7 @@ static void a_history_of_power(void **state) {
     const double joules[SPANS] = {1 * 200 + 13 * 140, 7 * 140 + 7 * 3, 42, 42, 42, 42, 42}; /* in 14 s each */
     for (int s = 0; s < SPANS; s++)
         assert_true(fabs(got.watts[s] - joules[s] / 14) < 1e-9);
-    assert_true(trial.jobs == 1 && trial.metric[BLI_REFUSED] == 0.5); /* the last one finds nobody on */
+    assert_true(trial.jobs == 1 && trial.metric[BLI_REFUSED] == 0.5); /* the last one finds none on */
     bli_trace_free(trace);
 }
 

@@ -447,7 +447,8 @@ static uint32_t reserved_for_others(const struct world *w, const struct host *h,
     return reserved;
 }
 
-/* Where slots are found there may be fewer than before: then offers are taken back, whoever has them. */
+/* Where slots are found there may be fewer than before: then offers are taken back from any that have them.
+ */
 static void check_reserved(struct world *w, const struct host *h, uint32_t reserved, const uint32_t *before,
                            uint32_t slots_before) {
     if (inside_slots(any_view(h)) < slots_before)

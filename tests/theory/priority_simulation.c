@@ -304,7 +304,7 @@ static void theory_beside_a_simulation(void **state) {
         assert_close(known.low.response_mean, result.pod / 2, 1e-12);
         assert_true(known.response_quantile[2] > known.response_quantile[1]);
     }
-    known = known_of("jiq", BLI_DISCIPLINE_NONPREEMPTIVE); /* where nobody waits, classes make no difference
+    known = known_of("jiq", BLI_DISCIPLINE_NONPREEMPTIVE); /* where none waits, classes make no difference
                                                             */
     assert_close(known.high.response_mean, 0.5, 1e-12);
     assert_int_equal(known_of("least-work", BLI_DISCIPLINE_PREEMPTIVE).kind, BLI_THEORY_UNKNOWN);

@@ -210,7 +210,7 @@ static void lemmas_3_to_8(void **state) {
  * any given step" is true on average, but not in each step, for processors without generators are robbed,
  * too, so that work which waited is done at once. And the load of the system, to which the proof applies
  * Lemma 11, does not grow in the mean from every state with a large load, as that lemma demands: where all
- * have work nobody asks, all serve, and the load falls by n less what comes, however large it is. */
+ * have work none asks, all serve, and the load falls by n less what comes, however large it is. */
 static void the_proof_of_theorem_9(void **state) {
     (void)state;
     enum { STEPS = 20000, START = 1000, LARGE = 1000000 };

@@ -74,7 +74,7 @@ static void refuses_the_rest(void **state) {
             fail_msg("'%s': the error says neither what nor what would be right: %s", cases[i], err.text);
     }
     struct bli_servers servers;
-    assert_int_equal(bli_servers_parse("0", &servers, NULL), BAL_E_RANGE); /* nobody need listen */
+    assert_int_equal(bli_servers_parse("0", &servers, NULL), BAL_E_RANGE); /* no one need listen */
 }
 
 static void has_room_for_32_groups(void **state) {
