@@ -118,10 +118,10 @@ static bool chain_grow(struct chain *chain) {
     return true;
 }
 
-static unsigned total_of(const struct chain_state *state) {
+static unsigned total_of(const struct chain_rules *rules, const struct chain_state *state) {
     unsigned total = 0;
     for (unsigned i = 0; i < CHAIN_PARTS; i++)
-        total += state->server[i] & CHAIN_JOBS;
+        total += bli_chain_jobs(state->server[i], rules->preempts);
     return total;
 }
 
@@ -129,10 +129,17 @@ static bool chain_add(struct chain *chain, const struct chain_state *state, doub
     if (chain->count == chain->most || (chain->count == chain->room && !chain_grow(chain)))
         return false;
     chain->state[chain->count] = *state;
-    chain->total[chain->count] = (uint16_t)total_of(state);
+    chain->total[chain->count] = (uint16_t)total_of(chain->rules, state);
     chain->probability[chain->count] = probability;
     chain->slot[slot_of(chain, state)] = (uint32_t)++chain->count;
     return true;
+}
+
+/* At a tagged server it is a high one if there is any. */
+static unsigned job_in_service(const struct chain_rules *rules, uint16_t server) {
+    if (!rules->preempts || !(server & CHAIN_TAGGED))
+        return 1;
+    return (1u << CHAIN_TAGGED_SHIFT) + (server & CHAIN_TAGGED_HIGH ? 1 : 0);
 }
 
 static void list_moves(const struct chain_rules *rules, const struct chain_state *state,
@@ -141,9 +148,9 @@ static void list_moves(const struct chain_rules *rules, const struct chain_state
     moves->cut = 0;
     for (unsigned i = 0; i < (rules->by_levels ? CHAIN_PARTS : rules->servers); i++) {
         const unsigned next = rules->by_levels && i + 1 < CHAIN_PARTS ? state->server[i + 1] : 0;
-        const unsigned jobs = state->server[i] & CHAIN_JOBS;
+        const unsigned jobs = bli_chain_jobs(state->server[i], rules->preempts);
         struct chain_state to = *state;
-        to.server[i]--;
+        to.server[i] = (uint16_t)(to.server[i] - job_in_service(rules, state->server[i]));
         if (jobs > next) /* by levels: so many servers have i + 1 jobs */
             bli_chain_move(moves, rules->by_levels ? jobs - next : 1, &to);
     }
@@ -162,7 +169,8 @@ static bool add_likely(struct chain *chain) {
             const double flow = chain->probability[i] * moves.rate[m];
             if (flow < aims[chain->rules->by_levels].least || chain->slot[slot_of(chain, &moves.to[m])])
                 continue;
-            if (total_of(&moves.to[m]) >= TOTAL_MAX || !chain_add(chain, &moves.to[m], 1.4 * flow / leaves))
+            if (total_of(chain->rules, &moves.to[m]) >= TOTAL_MAX ||
+                !chain_add(chain, &moves.to[m], 1.4 * flow / leaves))
                 return false;
         }
     }
@@ -290,15 +298,32 @@ static bool solve(struct chain *chain, unsigned sweeps, double wanted) {
 
 /* ---- what it says ---- */
 
+/* What a job of each class finds, which sees the state as it is at any time. */
+static void add_found(const struct chain_rules *rules, const struct chain_state *state, double probability,
+                      struct chain_answer *answer) {
+    for (unsigned i = 0; i < CHAIN_LEVELS; i++) {
+        const double high = bli_chain_finds(rules, state, rules->d_high, i),
+                     low = bli_chain_finds(rules, state, rules->d, i);
+        answer->high_finds[i] += probability * high;
+        answer->low_finds[i] += probability * low;
+        if (high <= 0 && low <= 0)
+            break;
+    }
+}
+
 static void add_state(const struct chain_rules *rules, const struct chain_state *state, double share,
                       struct chain_answer *answer) {
     for (unsigned k = 0; k < (rules->by_levels ? CHAIN_PARTS : rules->servers); k++) {
-        const unsigned jobs = state->server[k] & CHAIN_JOBS;
+        const unsigned jobs = bli_chain_jobs(state->server[k], rules->preempts);
+        const bool tagged = rules->preempts && state->server[k] & CHAIN_TAGGED;
+        const unsigned high = tagged ? state->server[k] & (unsigned)CHAIN_TAGGED_HIGH : 0;
         answer->jobs += share * jobs;
         if (rules->by_levels)
             answer->tail[k + 1] += share * jobs;
         for (unsigned level = 1; !rules->by_levels && level <= jobs && level < CHAIN_LEVELS; level++)
             answer->tail[level] += share;
+        for (unsigned level = 1; level <= high; level++)
+            answer->high_tail[level] += share * rules->servers;
     }
 }
 
@@ -311,10 +336,12 @@ static void set_answer(const struct chain *chain, struct chain_answer *answer) {
     for (size_t i = 0; i < chain->count; i++) {
         const struct chain_state *state = &chain->state[i];
         add_state(chain->rules, state, chain->probability[i] / servers, answer);
+        if (chain->rules->d_high > 0)
+            add_found(chain->rules, state, chain->probability[i], answer);
         list_moves(chain->rules, state, &moves);
         for (unsigned m = 0; m < moves.count; m++) {
             const double flow = chain->probability[i] * moves.rate[m];
-            const bool arrival = total_of(&moves.to[m]) > total_of(state);
+            const bool arrival = total_of(chain->rules, &moves.to[m]) > total_of(chain->rules, state);
             const bool outside = index_of(chain, &moves.to[m]) == 0;
             accepted += arrival ? flow : 0;
             cut += outside ? flow : 0;
@@ -339,7 +366,7 @@ static void chain_fini(struct chain *chain) {
 
 bool bli_chain_solve(const struct chain_rules *rules, size_t most, struct chain_answer *answer) {
     struct chain chain = {.rules = rules, .most = most};
-    const struct chain_state empty = {{0}};
+    const struct chain_state empty = {{rules->first}};
     const double negligible = aims[rules->by_levels].negligible, precise = aims[rules->by_levels].precise;
     bool known = chain_grow(&chain) && chain_add(&chain, &empty, 1);
     size_t before;

@@ -24,6 +24,14 @@ enum {
     CHAIN_LAST = 0x8000,  /* it was the last idle one that got a job */
 };
 
+/* Where servers prefer one of two classes, one of them is known better: all its jobs and the high ones. */
+enum {
+    CHAIN_TAGGED = 0x8000,
+    CHAIN_TAGGED_SHIFT = 7,
+    CHAIN_TAGGED_JOBS = 0xff,
+    CHAIN_TAGGED_HIGH = 0x7f,
+};
+
 struct chain_state {
     uint16_t server[CHAIN_PARTS]; /* the others are 0; or [i]: servers with more than i jobs */
 };
@@ -43,10 +51,25 @@ struct chain_rules {
     bool by_levels;
     chain_rule *rule;       /* for the way that is taken */
     chain_rule *level_rule; /* NULL: the policy knows more than queues */
+    uint16_t first;         /* one of the servers of the empty fleet; the others are 0 */
     unsigned d, names;      /* parameters of the policies that have them */
     bool distinct;
     double report, standby, setup; /* rates */
+    /* Two classes of jobs. */
+    bool preempts;   /* high ones interrupt low ones; states tell them apart at a tagged server */
+    bool high_apart; /* states have totals only: the high ones are a pod of d_high of their own */
+    double high;     /* share of the high ones */
+    unsigned d_high; /* servers that a high job sees, a low one d; 0: classes are not told apart there */
 };
+
+static inline unsigned bli_chain_jobs(uint16_t server, bool preempts) {
+    return preempts && server & CHAIN_TAGGED ? (unsigned)server >> CHAIN_TAGGED_SHIFT & CHAIN_TAGGED_JOBS
+                                             : server & (unsigned)CHAIN_JOBS;
+}
+
+/* The probability that a job which sees d servers, and joins the shortest, finds at least i jobs there. */
+double bli_chain_finds(const struct chain_rules *rules, const struct chain_state *state, unsigned d,
+                       unsigned i);
 
 /* With this rate the state becomes `to`, in any order; or a job joins a queue that is too long for a state.
  */
@@ -55,15 +78,19 @@ void bli_chain_cut(struct chain_moves *moves, double rate);
 
 chain_rule bli_chain_pod, bli_chain_jsq, bli_chain_scd, bli_chain_jiq, bli_chain_pi, bli_chain_rcpb;
 chain_rule bli_chain_tabs;
+chain_rule bli_chain_scp, bli_chain_scp_levels, bli_chain_sep;
 chain_rule bli_chain_pod_levels, bli_chain_jsq_levels, bli_chain_jiq_levels;
 
 enum { CHAIN_LEVELS = 512 };
 struct chain_answer {
     size_t states;
-    double lost;               /* share of jobs that came where the chain is cut off */
-    double accepted;           /* jobs for a server in a unit of time that are not refused */
-    double jobs;               /* mean, at a server */
-    double tail[CHAIN_LEVELS]; /* fraction of servers with at least i jobs */
+    double lost;                    /* share of jobs that came where the chain is cut off */
+    double accepted;                /* jobs for a server in a unit of time that are not refused */
+    double jobs;                    /* mean, at a server */
+    double tail[CHAIN_LEVELS];      /* fraction of servers with at least i jobs */
+    double high_tail[CHAIN_LEVELS]; /* ... high jobs, if these interrupt others */
+    /* With d_high: the probability that a high or a low job finds at least i jobs. */
+    double high_finds[CHAIN_LEVELS], low_finds[CHAIN_LEVELS];
 };
 
 /* Stationary; states that are less likely than about 1e-13 are left out. False: there is no memory, more than

@@ -14,24 +14,75 @@ static void send_job(const struct chain_state *state, unsigned i, double rate, s
 }
 
 /* The probability that all of d servers are among `count` of n. */
-static double all_among(const struct chain_rules *rules, unsigned count) {
+static double all_among(const struct chain_rules *rules, unsigned d, unsigned count) {
     double product = 1;
-    for (unsigned k = 0; k < rules->d; k++)
+    for (unsigned k = 0; k < d && product > 0; k++)
         product *= rules->distinct ? (count > k ? (double)(count - k) / (rules->servers - k) : 0)
                                    : (double)count / rules->servers;
     return product;
 }
 
-/* Servers are in falling order, so that those from i on have fewer jobs, or as many. */
-void bli_chain_pod(const struct chain_rules *rules, const struct chain_state *state,
-                   struct chain_moves *moves) {
-    const double arrivals = rules->lambda * rules->servers;
+/* Jobs that see d servers. These are in falling order, so that those from i on have fewer jobs, or as many.
+ */
+static void send_to_shortest(const struct chain_rules *rules, const struct chain_state *state, unsigned d,
+                             double rate, struct chain_moves *moves) {
     for (unsigned first = 0; first < rules->servers;) {
         unsigned next = first + 1;
         while (next < rules->servers && jobs_at(state, next) == jobs_at(state, first))
             next++;
-        send_job(state, first, arrivals * (all_among(rules, next) - all_among(rules, first)), moves);
+        send_job(state, first, rate * (all_among(rules, d, next) - all_among(rules, d, first)), moves);
         first = next;
+    }
+}
+
+void bli_chain_pod(const struct chain_rules *rules, const struct chain_state *state,
+                   struct chain_moves *moves) {
+    send_to_shortest(rules, state, rules->d, rules->lambda * rules->servers, moves);
+}
+
+/* What is in the queues is of any class. */
+void bli_chain_scp(const struct chain_rules *rules, const struct chain_state *state,
+                   struct chain_moves *moves) {
+    const double arrivals = rules->lambda * rules->servers;
+    send_to_shortest(rules, state, rules->d, (1 - rules->high) * arrivals, moves);
+    send_to_shortest(rules, state, rules->d_high, rules->high * arrivals, moves);
+}
+
+static void send_to_tagged(const struct chain_rules *rules, const struct chain_state *state, unsigned i,
+                           double rate, struct chain_moves *moves) {
+    const unsigned one = 1u << CHAIN_TAGGED_SHIFT, high = state->server[i] & (unsigned)CHAIN_TAGGED_HIGH;
+    if (bli_chain_jobs(state->server[i], true) == CHAIN_TAGGED_JOBS || high == CHAIN_TAGGED_HIGH) {
+        bli_chain_cut(moves, rate);
+        return;
+    }
+    struct chain_state to = *state;
+    to.server[i] = (uint16_t)(state->server[i] + one + 1);
+    if (rules->high > 0)
+        bli_chain_move(moves, rate * rules->high, &to);
+    to.server[i] = (uint16_t)(state->server[i] + one);
+    if (rules->high < 1)
+        bli_chain_move(moves, rate * (1 - rules->high), &to);
+}
+
+/* Jobs are sent by totals, and what is high at one server depends on no others: it is enough to know it of
+ * one. */
+void bli_chain_sep(const struct chain_rules *rules, const struct chain_state *state,
+                   struct chain_moves *moves) {
+    for (unsigned i = 0; i < rules->servers; i++) {
+        const unsigned jobs = bli_chain_jobs(state->server[i], true);
+        unsigned longer = 0, equal = 0;
+        for (unsigned k = 0; k < rules->servers; k++) {
+            const unsigned other = bli_chain_jobs(state->server[k], true);
+            longer += other > jobs;
+            equal += other == jobs;
+        }
+        const double joins =
+            (all_among(rules, rules->d, longer + equal) - all_among(rules, rules->d, longer)) / equal *
+            rules->lambda * rules->servers;
+        if (joins > 0 && state->server[i] & CHAIN_TAGGED)
+            send_to_tagged(rules, state, i, joins, moves);
+        else
+            send_job(state, i, joins, moves);
     }
 }
 
@@ -83,15 +134,34 @@ static unsigned servers_at(const struct chain_rules *rules, const struct chain_s
     return i == 0 ? rules->servers : i <= CHAIN_PARTS ? state->server[i - 1] : 0;
 }
 
+static void send_to_shortest_level(const struct chain_rules *rules, const struct chain_state *state,
+                                   unsigned d, double rate, struct chain_moves *moves) {
+    for (unsigned i = 0; i <= CHAIN_PARTS; i++) {
+        const double joins = all_among(rules, d, servers_at(rules, state, i)) -
+                             all_among(rules, d, servers_at(rules, state, i + 1));
+        if (joins > 0)
+            send_to_level(state, i, rate * joins, moves);
+    }
+}
+
 void bli_chain_pod_levels(const struct chain_rules *rules, const struct chain_state *state,
                           struct chain_moves *moves) {
+    send_to_shortest_level(rules, state, rules->d, rules->lambda * rules->servers, moves);
+}
+
+void bli_chain_scp_levels(const struct chain_rules *rules, const struct chain_state *state,
+                          struct chain_moves *moves) {
     const double arrivals = rules->lambda * rules->servers;
-    for (unsigned i = 0; i <= CHAIN_PARTS; i++) {
-        const double joins =
-            all_among(rules, servers_at(rules, state, i)) - all_among(rules, servers_at(rules, state, i + 1));
-        if (joins > 0)
-            send_to_level(state, i, arrivals * joins, moves);
-    }
+    send_to_shortest_level(rules, state, rules->d, (1 - rules->high) * arrivals, moves);
+    send_to_shortest_level(rules, state, rules->d_high, rules->high * arrivals, moves);
+}
+
+double bli_chain_finds(const struct chain_rules *rules, const struct chain_state *state, unsigned d,
+                       unsigned i) {
+    unsigned servers = rules->by_levels ? servers_at(rules, state, i) : 0;
+    for (unsigned k = 0; k < rules->servers && !rules->by_levels; k++)
+        servers += jobs_at(state, k) >= i;
+    return all_among(rules, d, servers);
 }
 
 void bli_chain_jsq_levels(const struct chain_rules *rules, const struct chain_state *state,

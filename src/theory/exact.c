@@ -8,22 +8,109 @@
 
 /* Servers work on one job after the other, so that in the steady state as many jobs a unit of time come to a
  * server with k jobs as end at one with k + 1: a job finds at least k others with probability
- * tail[k + 1] / tail[1]. What it finds has an exponential time left for each. */
-static void set_times(const struct chain_answer *answer, bool in_order, const struct bli_uniform *u,
-                      struct bli_prediction *known) {
-    double value[CHAIN_LEVELS] = {0};
+ * tail[k + 1] / tail[1]. Where high jobs interrupt others the same holds for them alone. */
+static struct found found_of(const double tail[CHAIN_LEVELS], double value[CHAIN_LEVELS]) {
     struct found found = {value, 0};
-    while (found.n + 1 < CHAIN_LEVELS && answer->tail[found.n + 1] > 0) {
-        value[found.n] = answer->tail[found.n + 1] / answer->tail[1];
+    while (found.n + 1 < CHAIN_LEVELS && tail[found.n + 1] > 0) {
+        value[found.n] = tail[found.n + 1] / tail[1];
         found.n++;
     }
-    known->response_mean = answer->jobs / answer->accepted * u->unit;
-    known->waiting_mean = known->response_mean - u->unit;
+    return found;
+}
+
+static void set_times(const struct chain_answer *answer, bool in_order, double unit,
+                      struct bli_prediction *known) {
+    double value[CHAIN_LEVELS] = {0};
+    const struct found found = found_of(answer->tail, value);
+    known->response_mean = answer->jobs / answer->accepted * unit;
+    known->waiting_mean = known->response_mean - unit;
     known->waiting_probability = value[1];
     for (int i = 0; i < 4 && in_order; i++)
-        known->response_quantile[i] = bli_found_quantile(&found, 0, bli_theory_quantiles[i]) * u->unit;
+        known->response_quantile[i] = bli_found_quantile(&found, 0, bli_theory_quantiles[i]) * unit;
     for (known->levels = 0; known->levels < BLI_THEORY_LEVELS; known->levels++)
         known->tail[known->levels] = answer->tail[known->levels];
+}
+
+/* What a job finds has an exponential time left for each. */
+static struct bli_prediction_class class_of(const struct found *found, double unit) {
+    struct bli_prediction_class class = BLI_THEORY_NO_CLASS;
+    double jobs = 0;
+    for (size_t k = 0; k < found->n; k++)
+        jobs += found->value[k];
+    if (found->n == 0)
+        return class;
+    class.response_mean = jobs * unit;
+    class.waiting_mean = class.response_mean - unit;
+    class.waiting_probability = found->n > 1 ? found->value[1] : 0;
+    for (int i = 0; i < 4; i++)
+        class.response_quantile[i] = bli_found_quantile(found, 0, bli_theory_quantiles[i]) * unit;
+    return class;
+}
+
+static struct found found_by(double finds[CHAIN_LEVELS]) {
+    struct found found = {finds, 0};
+    while (found.n < CHAIN_LEVELS && finds[found.n] > 0)
+        found.n++;
+    return found;
+}
+
+/* Servers blind to classes, whose jobs probe numbers of servers of their own. */
+static void set_blind_classes(struct chain_answer *answer, const struct chain_rules *rules, double unit,
+                              struct bli_prediction *known) {
+    const struct found high = found_by(answer->high_finds), low = found_by(answer->low_finds);
+    known->high = rules->high > 0 ? class_of(&high, unit) : known->high;
+    known->low = rules->high < 1 ? class_of(&low, unit) : known->low;
+}
+
+/* High jobs see their like only, and low ones have what is left of the mean (Little). A low job waits unless
+ * it finds an empty server. */
+static void set_preempting_classes(const double high_tail[CHAIN_LEVELS], double low_waits,
+                                   const struct chain_rules *rules, double unit,
+                                   struct bli_prediction *known) {
+    const double high = rules->high;
+    double value[CHAIN_LEVELS] = {0};
+    const struct found found = found_of(high_tail, value);
+    known->high = class_of(&found, unit);
+    known->waiting_mean = known->waiting_probability = NAN;
+    for (int i = 0; i < 4; i++) {
+        known->response_quantile[i] = NAN;
+        known->high_tail[i] = i == 0 ? 1 : high_tail[i];
+    }
+    if (high < 1) {
+        known->low.response_mean =
+            (known->response_mean - (high > 0 ? high * known->high.response_mean : 0)) / (1 - high);
+        known->low.waiting_probability = low_waits;
+    }
+}
+
+/* More servers than are told apart are counted level by level. */
+static enum bli_chain_outcome solve_rules(struct chain_rules *rules, size_t most,
+                                          struct chain_answer *answer) {
+    if (rules->servers > (rules->level_rule ? CHAIN_MANY : CHAIN_SERVERS))
+        return BLI_CHAIN_LARGE;
+    if (rules->servers > CHAIN_SERVERS) {
+        rules->by_levels = true;
+        rules->rule = rules->level_rule;
+    }
+    return bli_chain_solve(rules, most, answer) ? BLI_CHAIN_SOLVED : BLI_CHAIN_LARGE;
+}
+
+/* pod-ssp has the total queues of pod-scp; its high jobs are a pod of their own, with any number of servers
+ * (Niu et al. 2022, Lemmas 1 and 2). */
+static enum bli_chain_outcome solve_high_apart(const struct chain_rules *rules, size_t most,
+                                               struct chain_answer *answer) {
+    struct chain_rules alone = {.servers = rules->servers,
+                                .lambda = rules->lambda * rules->high,
+                                .rule = bli_chain_pod,
+                                .level_rule = bli_chain_pod_levels,
+                                .d = rules->d_high};
+    *answer = (struct chain_answer){.tail = {1}};
+    return rules->high > 0 ? solve_rules(&alone, most, answer) : BLI_CHAIN_SOLVED;
+}
+
+static bool has_chain(const struct bli_model *model, const struct bli_uniform *u) {
+    return u->dispatchers == 1 && u->exponential && !u->reports && model->class_count <= 2 &&
+           model->standby.mean <= 0 && model->setup.mean <= 0 && u->lambda > 0 && u->lambda < 1;
 }
 
 enum bli_chain_outcome bli_theory_solve_chain(const struct bli_model *model,
@@ -31,29 +118,33 @@ enum bli_chain_outcome bli_theory_solve_chain(const struct bli_model *model,
                                               struct bli_prediction *known, struct bli_chain *chain) {
     const struct bli_policy_theory *about = bli_policy_theory(model, policy);
     struct bli_uniform u;
-    struct chain_rules rules;
-    if (!about->chain || !bli_model_is_steady(model) || !bli_uniform_of(model, &u) || u.dispatchers > 1 ||
-        !u.exponential || u.reports || model->classes || model->standby.mean > 0 || model->setup.mean > 0 ||
-        !(u.lambda > 0 && u.lambda < 1))
+    if (!bli_model_is_steady(model) || !bli_uniform_of(model, &u) || !has_chain(model, &u))
         return BLI_CHAIN_NONE;
-    rules = (struct chain_rules){.servers = u.servers, .lambda = u.lambda};
-    if (!about->chain(policy, &u, &rules))
+    struct chain_rules rules = {.servers = u.servers, .lambda = u.lambda, .high = model->high};
+    const enum bli_discipline discipline =
+        bli_model_discipline(model, policy->policy->flags & BAL_SERVES_RANKS);
+    if (model->classes ? !about->chain_classes || !about->chain_classes(policy, &u, discipline, &rules)
+                       : !about->chain || !about->chain(policy, &u, &rules))
         return BLI_CHAIN_NONE;
-    if (u.servers > (rules.level_rule ? CHAIN_MANY : CHAIN_SERVERS))
-        return BLI_CHAIN_LARGE;
-    if (u.servers > CHAIN_SERVERS) {
-        rules.by_levels = true;
-        rules.rule = rules.level_rule;
-    }
-    struct chain_answer answer;
-    if (!bli_chain_solve(&rules, most, &answer))
-        return BLI_CHAIN_LARGE;
+    struct chain_answer answer, high;
+    enum bli_chain_outcome outcome = solve_rules(&rules, most, &answer);
+    if (outcome == BLI_CHAIN_SOLVED && rules.high_apart)
+        outcome = solve_high_apart(&rules, most, &high);
+    if (outcome != BLI_CHAIN_SOLVED)
+        return outcome;
     *known = bli_theory_unknown;
     known->kind = BLI_THEORY_EXACT;
     known->source = "Markov chain";
     set_times(&answer,
-              model->discipline != BLI_DISCIPLINE_SHARING && model->discipline != BLI_DISCIPLINE_LIFO, &u,
+              model->discipline != BLI_DISCIPLINE_SHARING && model->discipline != BLI_DISCIPLINE_LIFO, u.unit,
               known);
     *chain = (struct bli_chain){answer.states, answer.lost};
+    if (rules.high_apart) {
+        set_preempting_classes(high.tail, answer.low_finds[1], &rules, u.unit, known);
+        *chain = (struct bli_chain){answer.states + high.states, fmax(answer.lost, high.lost)};
+    } else if (rules.preempts)
+        set_preempting_classes(answer.high_tail, known->waiting_probability, &rules, u.unit, known);
+    else if (rules.d_high > 0)
+        set_blind_classes(&answer, &rules, u.unit, known);
     return BLI_CHAIN_SOLVED;
 }

@@ -68,6 +68,9 @@ struct bli_policy_theory {
      * parameters have no chain. */
     bool (*chain)(const struct bal_policy_spec *policy, const struct bli_uniform *u,
                   struct chain_rules *rules);
+    /* ... and with two classes. */
+    bool (*chain_classes)(const struct bal_policy_spec *policy, const struct bli_uniform *u,
+                          enum bli_discipline discipline, struct chain_rules *rules);
     /* The waiting time where it has an exponential tail; lambda < 1. */
     struct bli_wait (*wait)(const struct bal_policy_spec *policy, const struct bli_uniform *u);
     /* Where it has none: the fraction of jobs whose time is longer than t mean service times. */

@@ -205,6 +205,18 @@ static bool chain(const struct bal_policy_spec *policy, const struct bli_uniform
     return true;
 }
 
+/* Routing is blind to classes; servers prefer the high ones. */
+static bool chain_of_sep(const struct bal_policy_spec *policy, const struct bli_uniform *u,
+                         enum bli_discipline discipline, struct chain_rules *rules) {
+    if (discipline != BLI_DISCIPLINE_PREEMPTIVE || !chain(policy, u, rules))
+        return false;
+    rules->rule = bli_chain_sep;
+    rules->level_rule = NULL;
+    rules->preempts = true;
+    rules->first = CHAIN_TAGGED;
+    return true;
+}
+
 /* On servers that let high jobs interrupt low ones: exactly, and as Theorem 8 bounds it. */
 static void add_sep(struct bli_prediction *known, unsigned d, double p, const struct bli_uniform *u) {
     const struct bli_priority priority = {BLI_PRIORITY_SEP, u->lambda, p, d, d};
@@ -293,6 +305,23 @@ static bool expand_ssp(const struct bli_model *model, const struct bal_policy_sp
            expand_both(model, policy, u, expansion);
 }
 
+static bool chain_of_scp(const struct bal_policy_spec *policy, const struct bli_uniform *u,
+                         enum bli_discipline discipline, struct chain_rules *rules) {
+    (void)u;
+    rules->rule = bli_chain_scp;
+    rules->level_rule = bli_chain_scp_levels;
+    rules->d = (unsigned)bal_policy_value(policy, "d1");
+    rules->d_high = (unsigned)bal_policy_value(policy, "d2");
+    return discipline == BLI_DISCIPLINE_FIFO;
+}
+
+static bool chain_of_ssp(const struct bal_policy_spec *policy, const struct bli_uniform *u,
+                         enum bli_discipline discipline, struct chain_rules *rules) {
+    rules->high_apart = true;
+    chain_of_scp(policy, u, discipline, rules);
+    return discipline == BLI_DISCIPLINE_PREEMPTIVE;
+}
+
 /* The total queues of pod-scp and pod-ssp (Theorem 4), and the mean of all their jobs. */
 static struct bli_prediction known_of_both(const struct bli_pod *pod, double unit) {
     struct bli_prediction known = bli_theory_unknown;
@@ -374,6 +403,7 @@ const struct bli_policy_theory bli_theory_pod[] = {{.policy = "pod",
                                                     .expand_unequal = expand_unequal,
                                                     .classes = classes,
                                                     .chain = chain,
+                                                    .chain_classes = chain_of_sep,
                                                     .longer = longer,
                                                     .choices = d_of,
                                                     .critical_load = critical_load,
@@ -383,8 +413,10 @@ const struct bli_policy_theory bli_theory_pod[] = {{.policy = "pod",
                                                     .any_dispatchers = true,
                                                     .expand = expand_both,
                                                     .classes = scp,
+                                                    .chain_classes = chain_of_scp,
                                                     .fluid = fluid_of_both},
                                                    {.policy = "pod-sep",
+                                                    .chain_classes = chain_of_sep,
                                                     .any_dispatchers = true,
                                                     .any_sizes = true,
                                                     .fifo = fifo,
@@ -395,6 +427,7 @@ const struct bli_policy_theory bli_theory_pod[] = {{.policy = "pod",
                                                     .any_dispatchers = true,
                                                     .expand = expand_ssp,
                                                     .classes = ssp,
+                                                    .chain_classes = chain_of_ssp,
                                                     .up_to = ssp_up_to,
                                                     .fluid = fluid_of_both},
                                                    {0}};

@@ -3,7 +3,7 @@
  * against each other, against simulation, and the expansion in 1/N against them.
  *
  * Seeds are fixed. A simulated value may be 4.5 standard errors off, which Student's t with 19 degrees of
- * freedom is with probability 2.5e-4: in fourteen comparisons 3.5e-3 in all. */
+ * freedom is with probability 2.5e-4: in 26 comparisons 6.5e-3 in all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,6 +101,271 @@ static void as_the_literal_chain(void **state) {
         assert_close(solve(policies[i], "2", 0.6).response_mean, literal_mean(policies[i], 0.6), 1e-9);
 }
 
+/* ---- two classes ---- */
+
+static struct bli_model model_of_classes(const char *servers, double load, double high) {
+    struct bli_model model = model_of(servers, "exp", load);
+    model.classes = true;
+    model.high = high;
+    return model;
+}
+
+static struct bli_prediction solve_classes(const char *policy, const char *servers, double load,
+                                           double high) {
+    const struct bal_policy_spec spec = policy_of(policy);
+    const struct bli_model model = model_of_classes(servers, load, high);
+    struct bli_prediction known;
+    struct bli_chain chain;
+    assert_int_equal(bli_theory_solve_chain(&model, &spec, MOST, &known, &chain), BLI_CHAIN_SOLVED);
+    assert_true(chain.lost < (bli_servers_count(&model.servers) > CHAIN_SERVERS ? 1e-6 : 1e-11));
+    if (high > 0 && high < 1)
+        assert_close(high * known.high.response_mean + (1 - high) * known.low.response_mean,
+                     known.response_mean, 1e-9);
+    return known;
+}
+
+/* Formulas of one server, and what is pod if there is one class only or both probe as many servers. */
+static void classes_as_known(void **state) {
+    (void)state;
+    static const char *const preempting[] = {"pod-sep:d=1", "pod-sep:d=2", "pod-ssp:d1=1,d2=2",
+                                             "pod-ssp:d1=2,d2=2"};
+    for (size_t i = 0; i < 4; i++) {
+        const struct bli_prediction known = solve_classes(preempting[i], "1", 0.8, 0.3);
+        assert_close(known.response_mean, 1 / (1 - 0.8), 1e-9);
+        assert_close(known.high.response_mean, 1 / (1 - 0.24), 1e-9);
+        assert_close(known.low.response_mean, 1 / ((1 - 0.24) * (1 - 0.8)), 1e-9);
+        assert_close(known.high.waiting_probability, 0.24, 1e-9);
+        assert_close(known.low.waiting_probability, 0.8, 1e-9);
+        assert_close(known.high.response_quantile[2], log(100) / (1 - 0.24), 1e-7);
+        assert_close(known.high_tail[2], 0.24 * 0.24, 1e-9);
+    }
+    const struct bli_prediction pod = solve("pod:d=2", "3", 0.6);
+    static const char *const twice[] = {"pod-scp:d1=2,d2=2", "pod-sep:d=2", "pod-ssp:d1=2,d2=2"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_close(solve_classes(twice[i], "3", 0.6, 0.4).response_mean, pod.response_mean, 1e-9);
+        assert_close(solve_classes(twice[i], "3", 0.6, 0).low.response_mean, pod.response_mean, 1e-9);
+        const struct bli_prediction high = solve_classes(twice[i], "3", 0.6, 1);
+        assert_close(high.high.response_mean, pod.response_mean, 1e-9);
+        assert_close(high.high.response_quantile[1], pod.response_quantile[1], 1e-7);
+        assert_true(isnan(high.low.response_mean));
+    }
+    const struct bli_prediction scp = solve_classes("pod-scp:d1=2,d2=2", "3", 0.6, 0.4);
+    assert_close(scp.low.response_quantile[2], pod.response_quantile[2], 1e-7);
+    assert_close(scp.high.waiting_probability, pod.waiting_probability, 1e-9);
+}
+
+/* Two servers that are told apart, each with its jobs one by one. A server that prefers high jobs has its
+ * state in `high` and `low`; one that does not has a queue of classes, the first in bit 0 (1: high). */
+enum { HIGH_EDGE = 14, LOW_EDGE = 18, QUEUE_EDGE = 7, SERVER_STATES = 256, WAYS = 12 };
+
+struct literal_server {
+    unsigned high, low, queue;
+};
+
+struct literal {
+    char policy; /* c, e or s: pod-scp, pod-sep, pod-ssp */
+    unsigned d[2];
+    double share[2], load; /* of low and of high jobs */
+    size_t ways;
+    struct literal_way {
+        unsigned from, to;
+        double rate;
+    } * way;
+};
+
+static unsigned index_of(const struct literal *l, struct literal_server server) {
+    return l->policy == 'c' ? (1u << (server.high + server.low)) - 1 + server.queue
+                            : server.high * LOW_EDGE + server.low;
+}
+
+static bool server_of(const struct literal *l, unsigned index, struct literal_server *server) {
+    *server = (struct literal_server){index / LOW_EDGE, index % LOW_EDGE, 0};
+    if (l->policy != 'c')
+        return server->high < HIGH_EDGE;
+    unsigned jobs = 0;
+    while (index + 1 >= 2u << jobs)
+        jobs++;
+    server->queue = index + 1 - (1u << jobs);
+    server->high = (unsigned)__builtin_popcount(server->queue);
+    server->low = jobs - server->high;
+    return jobs <= QUEUE_EDGE;
+}
+
+static void join_server(struct literal_server *server, unsigned class) {
+    server->queue |= class << (server->high + server->low);
+    *(class ? &server->high : &server->low) += 1;
+}
+
+static void end_job(const struct literal *l, struct literal_server *server) {
+    const bool high = l->policy == 'c' ? server->queue & 1 : server->high > 0;
+    server->queue >>= 1;
+    *(high ? &server->high : &server->low) -= 1;
+}
+
+/* What does not fit is left out. */
+static void add_way(struct literal *l, unsigned from, const struct literal_server at[2], double rate) {
+    for (int i = 0; i < 2; i++)
+        if (l->policy == 'c' ? at[i].high + at[i].low > QUEUE_EDGE
+                             : at[i].high >= HIGH_EDGE || at[i].low >= LOW_EDGE)
+            return;
+    const unsigned to = index_of(l, at[0]) * SERVER_STATES + index_of(l, at[1]);
+    for (size_t i = l->ways; i > 0 && l->way[i - 1].from == from; i--)
+        if (l->way[i - 1].to == to) {
+            l->way[i - 1].rate += rate;
+            return;
+        }
+    assert_true(l->ways < (size_t)SERVER_STATES * SERVER_STATES * WAYS);
+    l->way[l->ways++] = (struct literal_way){from, to, rate};
+}
+
+/* A job that saw the servers a and b, one of which may be the other. */
+static void send_literally(struct literal *l, unsigned from, const struct literal_server at[2],
+                           unsigned class, const unsigned seen[2], double rate) {
+    unsigned total[2], high[2];
+    for (int i = 0; i < 2; i++) {
+        high[i] = at[seen[i]].high;
+        total[i] = at[seen[i]].high + at[seen[i]].low;
+    }
+    const unsigned *key = class && l->policy == 's' ? high : total;
+    for (int a = 0; a < 2; a++)
+        for (int b = 0; b < 2; b++) { /* the chosen one, and one with the least total */
+            const double chance = (key[a] < key[!a]   ? 1
+                                   : key[a] > key[!a] ? 0
+                                                      : 0.5) *
+                                  (total[b] < total[!b]   ? 1
+                                   : total[b] > total[!b] ? 0
+                                                          : 0.5);
+            struct literal_server next[2] = {at[0], at[1]};
+            if (chance <= 0)
+                continue;
+            if (total[a] > total[b]) {
+                assert_true(class && l->policy == 's' && next[seen[a]].low > 0);
+                next[seen[a]].low--;
+                next[seen[b]].low++;
+            }
+            join_server(&next[seen[a]], class);
+            add_way(l, from, next, rate * chance);
+        }
+}
+
+static void list_literally(struct literal *l, unsigned from, const struct literal_server at[2]) {
+    for (int i = 0; i < 2; i++) {
+        struct literal_server next[2] = {at[0], at[1]};
+        if (at[i].high + at[i].low == 0)
+            continue;
+        end_job(l, &next[i]);
+        add_way(l, from, next, 1);
+    }
+    for (unsigned class = 0; class < 2; class ++)
+        for (unsigned a = 0; a < 2; a++)
+            for (unsigned b = 0; b < 2; b++) {
+                const unsigned seen[2] = {a, l->d[class] == 1 ? a : b};
+                send_literally(l, from, at, class, seen, 2 * l->load * l->share[class] / 4);
+            }
+}
+
+/* The mean response times of low and high jobs, by Little's law. */
+static void solve_literally(struct literal *l, double mean[2]) {
+    enum { STATES = SERVER_STATES * SERVER_STATES };
+    double *now = calloc(STATES, sizeof *now), *next = calloc(STATES, sizeof *next);
+    l->way = malloc((size_t)STATES * WAYS * sizeof *l->way);
+    assert_true(now && next && l->way);
+    struct literal_server at[2];
+    for (unsigned from = 0; from < STATES; from++)
+        if (server_of(l, from / SERVER_STATES, &at[0]) && server_of(l, from % SERVER_STATES, &at[1]))
+            list_literally(l, from, at);
+    now[0] = 1;
+    const double step = 1 / (2 * l->load + 2);
+    double change = 1;
+    while (change > 1e-13) {
+        memcpy(next, now, STATES * sizeof *now);
+        for (size_t i = 0; i < l->ways; i++) {
+            const struct literal_way *way = &l->way[i];
+            const double flow = now[way->from] * way->rate * step;
+            next[way->from] -= flow;
+            next[way->to] += flow;
+        }
+        change = 0;
+        for (size_t i = 0; i < STATES; i++)
+            change += fabs(next[i] - now[i]);
+        double *other = now;
+        now = next;
+        next = other;
+    }
+    mean[0] = mean[1] = 0;
+    for (unsigned i = 0; i < STATES; i++)
+        if (server_of(l, i / SERVER_STATES, &at[0]) && server_of(l, i % SERVER_STATES, &at[1])) {
+            mean[0] += now[i] * (at[0].low + at[1].low) / (2 * l->load * l->share[0]);
+            mean[1] += now[i] * (at[0].high + at[1].high) / (2 * l->load * l->share[1]);
+        }
+    free(now);
+    free(next);
+    free(l->way);
+}
+
+static void classes_as_the_literal_chain(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy;
+        struct literal literal;
+        double error;
+    } cases[] = {{"pod-sep:d=2", {'e', {2, 2}, {0.4, 0.6}, 0.35, 0, NULL}, 1e-9},
+                 {"pod-ssp:d1=2,d2=2", {'s', {2, 2}, {0.4, 0.6}, 0.35, 0, NULL}, 1e-9},
+                 {"pod-ssp:d1=1,d2=2", {'s', {1, 2}, {0.5, 0.5}, 0.3, 0, NULL}, 1e-8},
+                 {"pod-scp:d1=1,d2=2", {'c', {1, 2}, {0.5, 0.5}, 0.1, 0, NULL}, 1e-6}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct literal l = cases[i].literal;
+        double mean[2];
+        solve_literally(&l, mean);
+        const struct bli_prediction known = solve_classes(cases[i].policy, "2", l.load, l.share[1]);
+        assert_close(known.low.response_mean, mean[0], cases[i].error);
+        assert_close(known.high.response_mean, mean[1], cases[i].error);
+    }
+}
+
+static void classes_as_simulated(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy, *servers;
+        double load, high;
+    } cases[] = {{"pod-sep:d=2", "4", 0.6, 0.4},
+                 {"pod-ssp:d1=1,d2=3", "4", 0.6, 0.4},
+                 {"pod-scp:d1=1,d2=2", "4", 0.5, 0.4},
+                 {"pod-ssp:d1=2,d2=4", "12", 0.5, 0.5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct bli_model model = model_of_classes(cases[i].servers, cases[i].load, cases[i].high);
+        const struct bal_policy_spec spec = policy_of(cases[i].policy);
+        const struct bli_prediction known =
+            solve_classes(cases[i].policy, cases[i].servers, cases[i].load, cases[i].high);
+        const struct bli_run run = {
+            .seed = 3805, .time = 200000 / bli_model_arrival_rate(&model), .warmup = 0.1};
+        struct replications r = replicate(&model, &spec, &run, 20);
+        assert_mean(&r, BLI_HIGH_RESPONSE_MEAN, known.high.response_mean, 0, cases[i].policy);
+        assert_mean(&r, BLI_LOW_RESPONSE_MEAN, known.low.response_mean, 0, cases[i].policy);
+        assert_mean(&r, BLI_HIGH_RESPONSE_P99, known.high.response_quantile[2], 0, cases[i].policy);
+        replications_free(&r);
+    }
+}
+
+static void other_classes_have_none(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy;
+        enum bli_discipline discipline;
+    } cases[] = {{"pod-sep", BLI_DISCIPLINE_FIFO},
+                 {"pod-ssp", BLI_DISCIPLINE_NONPREEMPTIVE},
+                 {"pod-scp", BLI_DISCIPLINE_PREEMPTIVE},
+                 {"jsq", BLI_DISCIPLINE_AUTO}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bli_model model = model_of_classes("2", 0.5, 0.5);
+        const struct bal_policy_spec spec = policy_of(cases[i].policy);
+        struct bli_prediction known;
+        struct bli_chain chain;
+        model.discipline = cases[i].discipline;
+        assert_int_equal(bli_theory_solve_chain(&model, &spec, MOST, &known, &chain), BLI_CHAIN_NONE);
+    }
+}
+
 /* ---- each other ---- */
 
 static void some_are_the_same(void **state) {
@@ -184,10 +449,26 @@ static void levels_say_what_servers_say(void **state) {
     static const struct {
         const char *name;
         struct chain_rules rules;
-    } cases[] = {{"jsq", {6, 0.7, false, bli_chain_jsq, bli_chain_jsq_levels, 0, 0, false, 0, 0, 0}},
-                 {"jiq", {4, 0.6, false, bli_chain_jiq, bli_chain_jiq_levels, 0, 0, false, 0, 0, 0}},
-                 {"pod", {5, 0.6, false, bli_chain_pod, bli_chain_pod_levels, 2, 0, false, 0, 0, 0}},
-                 {"pod distinct", {5, 0.6, false, bli_chain_pod, bli_chain_pod_levels, 3, 0, true, 0, 0, 0}}};
+    } cases[] = {
+        {"jsq", {.servers = 6, .lambda = 0.7, .rule = bli_chain_jsq, .level_rule = bli_chain_jsq_levels}},
+        {"jiq", {.servers = 4, .lambda = 0.6, .rule = bli_chain_jiq, .level_rule = bli_chain_jiq_levels}},
+        {"pod",
+         {.servers = 5, .lambda = 0.6, .rule = bli_chain_pod, .level_rule = bli_chain_pod_levels, .d = 2}},
+        {"pod distinct",
+         {.servers = 5,
+          .lambda = 0.6,
+          .rule = bli_chain_pod,
+          .level_rule = bli_chain_pod_levels,
+          .d = 3,
+          .distinct = true}},
+        {"pod-scp",
+         {.servers = 5,
+          .lambda = 0.5,
+          .rule = bli_chain_scp,
+          .level_rule = bli_chain_scp_levels,
+          .d = 2,
+          .d_high = 3,
+          .high = 0.3}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct chain_answer one, other;
         struct chain_rules rules = cases[i].rules;
@@ -198,7 +479,9 @@ static void levels_say_what_servers_say(void **state) {
         assert_true(other.lost < 1e-6);
         assert_close(other.jobs, one.jobs, 1e-5);
         for (unsigned k = 0; k < 5; k++)
-            assert_true(fabs(other.tail[k] - one.tail[k]) < 1e-5);
+            assert_true(fabs(other.tail[k] - one.tail[k]) < 1e-5 &&
+                        fabs(other.high_finds[k] - one.high_finds[k]) < 1e-5 &&
+                        fabs(other.low_finds[k] - one.low_finds[k]) < 1e-5);
     }
 }
 
@@ -293,6 +576,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queues_of_their_own),
         cmocka_unit_test(as_the_literal_chain),
+        cmocka_unit_test(classes_as_known),
+        cmocka_unit_test(classes_as_the_literal_chain),
+        cmocka_unit_test(classes_as_simulated),
+        cmocka_unit_test(other_classes_have_none),
         cmocka_unit_test(some_are_the_same),
         cmocka_unit_test(the_expansion_is_as_good_as_it_says),
         cmocka_unit_test(the_error_falls),
