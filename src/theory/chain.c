@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOVES = 64, SWEEPS_MAX = 20000, SWEEPS_CHECK = 10, TOTAL_MAX = 16384 };
+enum { MOVES = 80, SWEEPS_MAX = 20000, SWEEPS_CHECK = 10, TOTAL_MAX = 16384 };
 /* How far a chain is followed: a few servers to all digits, many as far as states are not too many. */
 static const struct {
     double least;      /* flow into a state that is worth adding */

@@ -20,7 +20,7 @@ enum {
     CHAIN_JOBS = 0x0fff,
     CHAIN_OFF = 0x1000,
     CHAIN_SETUP = 0x2000,
-    CHAIN_NAMED = 0x4000, /* the dispatcher keeps its name */
+    CHAIN_NAMED = 0x4000, /* the dispatcher keeps its name, or remembers it */
     CHAIN_LAST = 0x8000,  /* it was the last idle one that got a job */
 };
 
@@ -77,7 +77,7 @@ void bli_chain_move(struct chain_moves *moves, double rate, const struct chain_s
 void bli_chain_cut(struct chain_moves *moves, double rate);
 
 chain_rule bli_chain_pod, bli_chain_jsq, bli_chain_scd, bli_chain_jiq, bli_chain_pi, bli_chain_rcpb;
-chain_rule bli_chain_tabs;
+chain_rule bli_chain_tabs, bli_chain_memory;
 chain_rule bli_chain_scp, bli_chain_scp_levels, bli_chain_sep;
 chain_rule bli_chain_pod_levels, bli_chain_jsq_levels, bli_chain_jiq_levels;
 

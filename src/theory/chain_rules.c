@@ -2,6 +2,8 @@
 /* What each policy does in a chain of a few servers. */
 #include "theory/chain.h"
 
+#include <math.h>
+
 static unsigned jobs_at(const struct chain_state *state, unsigned i) {
     return state->server[i] & CHAIN_JOBS;
 }
@@ -240,6 +242,70 @@ void bli_chain_rcpb(const struct chain_rules *rules, const struct chain_state *s
     }
     if (names == 0)
         send_uniformly(rules, state, moves);
+}
+
+/* The probabilities that d servers are no others than the remembered one and i certain others, all of these
+ * among them. */
+static void set_seen(const struct chain_rules *rules, double seen[CHAIN_SERVERS]) {
+    for (unsigned i = 0; i < rules->servers; i++) {
+        double sum = 0, choose = 1;
+        for (unsigned k = 0; k <= i; k++) { /* k of them are not */
+            sum += choose * pow((double)(i + 1 - k) / rules->servers, rules->d);
+            choose *= -(double)(i - k) / (k + 1);
+        }
+        seen[i] = sum;
+    }
+}
+
+/* The servers of a set that have the fewest jobs. */
+static unsigned shortest_of(const struct chain_state *state, unsigned set) {
+    unsigned shortest = 0, least = CHAIN_JOBS;
+    for (unsigned i = 0; i < CHAIN_SERVERS; i++) {
+        const unsigned jobs = jobs_at(state, i);
+        if (!(set >> i & 1) || jobs > least)
+            continue;
+        shortest = (jobs < least ? 0 : shortest) | 1u << i;
+        least = jobs;
+    }
+    return shortest;
+}
+
+/* A job that sees these servers joins a shortest one; a shortest one after that is remembered. */
+static void send_among(const struct chain_state *forgotten, unsigned set, double rate,
+                       struct chain_moves *moves) {
+    const unsigned best = shortest_of(forgotten, set);
+    for (unsigned i = 0; i < CHAIN_SERVERS; i++) {
+        struct chain_state to = *forgotten;
+        if (!(best >> i & 1))
+            continue;
+        to.server[i]++;
+        const unsigned next = shortest_of(&to, set);
+        const double each = rate / __builtin_popcount(best) / __builtin_popcount(next);
+        for (unsigned k = 0; k < CHAIN_SERVERS; k++) {
+            struct chain_state known = to;
+            known.server[k] |= CHAIN_NAMED;
+            if (next >> k & 1)
+                bli_chain_move(moves, each, &known);
+        }
+    }
+}
+
+void bli_chain_memory(const struct chain_rules *rules, const struct chain_state *state,
+                      struct chain_moves *moves) {
+    double seen[CHAIN_SERVERS];
+    struct chain_state forgotten = *state;
+    unsigned named = 0;
+    for (unsigned i = 0; i < rules->servers; i++) {
+        if (state->server[i] & CHAIN_NAMED)
+            named = 1u << i;
+        forgotten.server[i] = (uint16_t)jobs_at(state, i);
+    }
+    set_seen(rules, seen);
+    for (unsigned set = 1; set < 1u << rules->servers; set++) {
+        const unsigned others = (unsigned)__builtin_popcount(set) - 1;
+        if (set & named && others <= rules->d)
+            send_among(&forgotten, set, rules->lambda * rules->servers * seen[others], moves);
+    }
 }
 
 /* A job that finds no idle server on starts one that is off, if there is any. */

@@ -44,6 +44,16 @@ static bool chain_of_scd(const struct bal_policy_spec *policy, const struct bli_
     return true;
 }
 
+/* One server remembered, and asked again. */
+static bool chain_of_memory(const struct bal_policy_spec *policy, const struct bli_uniform *u,
+                            struct chain_rules *rules) {
+    (void)u;
+    rules->rule = bli_chain_memory;
+    rules->first = CHAIN_NAMED;
+    rules->d = (unsigned)bal_policy_value(policy, "d");
+    return bal_policy_value(policy, "b") == 1 && bal_policy_value(policy, "ask") == 0;
+}
+
 const struct bli_policy_theory bli_theory_jsq[] = {
     {.policy = "jsq",
      .chain = chain,
@@ -58,5 +68,5 @@ const struct bli_policy_theory bli_theory_jsq[] = {
      .critical_load = bli_critical_always,
      .relaxation = relaxation_of_scd},
     {.policy = "lsq", .any_dispatchers = true, .critical_load = critical_of_lsq},
-    {.policy = "pod-memory", .critical_load = critical_of_memory},
+    {.policy = "pod-memory", .chain = chain_of_memory, .critical_load = critical_of_memory},
     {0}};

@@ -3,7 +3,7 @@
  * against each other, against simulation, and the expansion in 1/N against them.
  *
  * Seeds are fixed. A simulated value may be 4.5 standard errors off, which Student's t with 19 degrees of
- * freedom is with probability 2.5e-4: in 26 comparisons 6.5e-3 in all. */
+ * freedom is with probability 2.5e-4: in 30 comparisons 7.5e-3 in all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,6 +99,51 @@ static void as_the_literal_chain(void **state) {
     static const char *const policies[] = {"jsq", "pod:d=2", "jiq", "scd:m=4"};
     for (size_t i = 0; i < 4; i++)
         assert_close(solve(policies[i], "2", 0.6).response_mean, literal_mean(policies[i], 0.6), 1e-9);
+}
+
+/* pod-memory, with the server that is remembered: the first or the other. */
+static double literal_mean_of_memory(unsigned d, double load) {
+    static double now[2][EDGE][EDGE], next[2][EDGE][EDGE];
+    memset(now, 0, sizeof now);
+    now[0][0][0] = 1;
+    const double step = 1 / (2 * load + 2), alone = d == 1 ? 0.5 : 0.25; /* only the remembered one is seen */
+    double mean = 0, before = -1;
+    while (fabs(mean - before) > 1e-14) {
+        before = mean;
+        for (int k = 0; k < 200; k++) {
+            memset(next, 0, sizeof next);
+            for (unsigned m = 0; m < 2; m++)
+                for (unsigned a = 0; a + 1 < EDGE; a++)
+                    for (unsigned b = 0; b + 1 < EDGE; b++) {
+                        const double mass = now[m][a][b] * step, come = mass * 2 * load;
+                        const double first = a < b ? 1 : a > b ? 0 : 0.5;
+                        const double knows_a = a + 1 < b ? 1 : a + 1 > b ? 0 : 0.5; /* it joined a */
+                        const double knows_b = b + 1 < a ? 1 : b + 1 > a ? 0 : 0.5;
+                        next[m][a > 0 ? a - 1 : 0][b] += mass;
+                        next[m][a][b > 0 ? b - 1 : 0] += mass;
+                        next[m][a + (m == 0)][b + (m == 1)] += come * alone;
+                        next[0][a + 1][b] += come * (1 - alone) * first * knows_a;
+                        next[1][a + 1][b] += come * (1 - alone) * first * (1 - knows_a);
+                        next[1][a][b + 1] += come * (1 - alone) * (1 - first) * knows_b;
+                        next[0][a][b + 1] += come * (1 - alone) * (1 - first) * (1 - knows_b);
+                    }
+            memcpy(now, next, sizeof now);
+        }
+        mean = 0;
+        for (unsigned a = 0; a < EDGE; a++)
+            for (unsigned b = 0; b < EDGE; b++)
+                mean += (now[0][a][b] + now[1][a][b]) * (a + b);
+    }
+    return mean / (2 * load);
+}
+
+static void memory_as_the_literal_chain(void **state) {
+    (void)state;
+    assert_close(solve("pod-memory", "2", 0.5).response_mean, literal_mean_of_memory(1, 0.5), 1e-9);
+    assert_close(solve("pod-memory:d=2,b=1", "2", 0.5).response_mean, literal_mean_of_memory(2, 0.5), 1e-9);
+    assert_close(solve("pod-memory", "1", 0.8).response_mean, 1 / (1 - 0.8), 1e-9);
+    assert_close(solve("pod-memory:d=100,b=1", "3", 0.6).response_mean, solve("jsq", "3", 0.6).response_mean,
+                 1e-9); /* all are seen */
 }
 
 /* ---- two classes ---- */
@@ -513,7 +558,9 @@ static void as_simulated(void **state) {
                  {"pi", "3", 0.6},
                  {"rcpb:c=2", "4", 0.5},
                  {"tabs:mu=0.5,nu=0.5", "3", 0.4},
-                 {"scd:m=3", "5", 0.6}};
+                 {"scd:m=3", "5", 0.6},
+                 {"pod-memory", "4", 0.6},
+                 {"pod-memory:d=3,b=1", "4", 0.6}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct bli_model model = model_of(cases[i].servers, "exp", cases[i].load);
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
@@ -563,6 +610,8 @@ static void others_have_none(void **state) {
     assert_int_equal(outcome("jiq:else=hold", "2", "exp", 0.5), BLI_CHAIN_NONE);
     assert_int_equal(outcome("round-robin", "2", "exp", 0.5), BLI_CHAIN_NONE);
     assert_int_equal(outcome("tabs:after=2", "2", "exp", 0.5), BLI_CHAIN_NONE);
+    assert_int_equal(outcome("pod-memory:d=1,b=2", "3", "exp", 0.5), BLI_CHAIN_NONE);
+    assert_int_equal(outcome("pod-memory:ask=new", "3", "exp", 0.5), BLI_CHAIN_NONE);
     assert_int_equal(outcome("pi", "9", "exp", 0.5), BLI_CHAIN_LARGE);
     assert_int_equal(outcome("scd:m=2", "9", "exp", 0.5), BLI_CHAIN_LARGE);
     assert_int_equal(outcome("jsq", "9", "exp", 0.5), BLI_CHAIN_SOLVED);
@@ -576,6 +625,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queues_of_their_own),
         cmocka_unit_test(as_the_literal_chain),
+        cmocka_unit_test(memory_as_the_literal_chain),
         cmocka_unit_test(classes_as_known),
         cmocka_unit_test(classes_as_the_literal_chain),
         cmocka_unit_test(classes_as_simulated),
