@@ -80,8 +80,8 @@ static inline bool bli_expansion_is_close(const struct bli_expansion *expansion)
 
 /* Equal servers with exponential sizes are a Markov chain that can be solved as it is (docs/theory.md): pod,
  * jsq, scd, least-conn, jiq, pi, rcpb, tabs and pod-memory with up to eight servers, and with two classes
- * pod-scp, pod-sep and pod-ssp; pod, jsq, least-conn, jiq, pod-scp and pod-ssp with more, as far as queues are
- * short. */
+ * pod-scp, pod-sep and pod-ssp; pod, jsq, least-conn, jiq, pod-scp and pod-ssp with more, as far as queues
+ * are short. */
 struct bli_chain {
     size_t states;
     double lost; /* share of jobs that come where the chain is cut off */

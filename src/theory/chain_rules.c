@@ -18,6 +18,8 @@ static void send_job(const struct chain_state *state, unsigned i, double rate, s
 /* The probability that all of d servers are among `count` of n. */
 static double all_among(const struct chain_rules *rules, unsigned d, unsigned count) {
     double product = 1;
+    if (count == rules->servers)
+        return 1;
     for (unsigned k = 0; k < d && product > 0; k++)
         product *= rules->distinct ? (count > k ? (double)(count - k) / (rules->servers - k) : 0)
                                    : (double)count / rules->servers;
