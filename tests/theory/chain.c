@@ -301,11 +301,11 @@ static void list_literally(struct literal *l, unsigned from, const struct litera
         end_job(l, &next[i]);
         add_way(l, from, next, 1);
     }
-    for (unsigned class = 0; class < 2; class ++)
+    for (unsigned high = 0; high < 2; high++)
         for (unsigned a = 0; a < 2; a++)
             for (unsigned b = 0; b < 2; b++) {
-                const unsigned seen[2] = {a, l->d[class] == 1 ? a : b};
-                send_literally(l, from, at, class, seen, 2 * l->load * l->share[class] / 4);
+                const unsigned seen[2] = {a, l->d[high] == 1 ? a : b};
+                send_literally(l, from, at, high, seen, 2 * l->load * l->share[high] / 4);
             }
 }
 
