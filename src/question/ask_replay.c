@@ -192,7 +192,7 @@ static const struct bli_option options[] = {
     {.setting = "events"},
     BLI_LOG_OPTIONS,
     {"service", "TIME", "a service time computed from columns: 'ContextTokens*0.2ms + GeneratedTokens*25ms'",
-     bli_request_set_service_field},
+     bli_request_set_service_time},
     {"group", "NAME=PATTERN", "times of requests whose path matches, apart; repeat it: api=^/api/", set_kind},
     {.subject = "run"},
     {.help = "replays of each policy (default 5; 1 from 2M jobs on)",
