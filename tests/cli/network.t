@@ -63,6 +63,12 @@ $ ballast compare --servers 100 --load 0.5 --dispatchers 2 --events 'loss:20%@10
 | true
 $ ballast compare --servers 100 --load 0.5 --dispatchers 2 --events 'loss:20%@10+5  cut:1,1@50+5' --time 50 --window 10 --replications 4 --policy least-conn --format json | jq -c '.results[0].response.mean > 1.6'
 | false
+# Events that are over before jobs are measured, or come after the end, change no time, and that is said.
+$ ballast compare --servers 10 --load 0.5 --events 'restart-servers:0.5,1@10+5 loss:0.1@600+10 loss:0.1@1000+10' --time 1000 --replications 2 --policy least-conn --quiet | grep '^Event'
+| Event 1, at 10, is not in the times, which are measured from 200 on: see --time and --window.
+| Event 3, at 1000, is not in the times, as the run ends at 1000: see --time.
+$ ballast compare --servers 10 --load 0.5 --events 'loss:0.1@10+10' --time 1000 --window 10 --replications 2 --policy least-conn --quiet | grep '^Event'
+? 1
 
 # In a replay.
 $ for i in $(seq 100 399); do echo "10.0.0.1 - - [15/Nov/2026:10:0$((i / 60)):$((i % 60 + 100))"; done | sed 's/:1\([0-9][0-9]\)$/:\1 +0000] "GET \/ HTTP\/1.1" 200 5 "-" "-" 0.500/' >net.log; ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --servers 2 --dispatchers 2 --delay 0.01 --fail-fast 0.5 --policy jiq --policy jiq:else=hold --format json | jq -c '.settings.network, [.results[] | .failed > 0.3]'
