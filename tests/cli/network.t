@@ -182,6 +182,13 @@ $ ballast replay held.csv --servers 2 --time-field time:start --policy jiq:else=
 >     --format json --quiet | jq '.results[].response.mean | round'
 | 12
 
+$ ballast replay held.csv --servers 2 --time-field time:start --policy jsq --events 'loss:0.1@1+1 restart-servers:0.5,1@5'
+! ballast: --events: at 5 s the log is over, which takes 5 s; give a time within it
+? 2
+$ ballast replay held.csv --servers 2 --time-field time:start --policy jsq --speedup 2 --events 'restart-servers:0.5,1@2.5'
+! ballast: --events: at 2.5 s the log is over, which takes 2.5 s; give a time within it
+? 2
+
 # A policy that chooses by loads is told the last one of a server that is no longer ejected, and uses it again.
 $ ballast compare --servers 10 --load 0.5 --churn 300,20 --ejection --policy lsq --jobs 50k --replications 4 --format json \
 >     --quiet | jq '.results[0].response.mean | . > 1 and . < 1.5'
