@@ -152,6 +152,7 @@ struct bli_log_file {
     char server[BLI_LOG_NAME];   /* the field that names the server, "" when there is none */
     char perhaps[BLI_LOG_NAME];  /* one that may name it, but is not known to, where there is none; or "" */
     enum bli_log_covers covers;  /* what the service time covers */
+    bool computed;               /* by an expression over fields, and not measured */
     bool spread;                 /* times are whole seconds */
     size_t same;    /* 1 + the number of an earlier file that has the same jobs, or is the same; 0: none */
     uint64_t print; /* of its jobs: the same for the same ones */

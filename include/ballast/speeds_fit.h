@@ -67,6 +67,7 @@ enum bal_code bli_speeds_fit(const struct bli_trace *logged, const volatile int 
 struct bli_speeds_recovery {
     struct bli_speeds speeds;  /* none are given: it is slots */
     uint32_t slots;            /* 0: all */
+    bool computed;             /* times are no times at servers, but works already */
     bool found;                /* the log was asked: */
     struct bli_speeds_fit fit; /* what it says */
 };

@@ -392,6 +392,10 @@ enum bal_code bli_system_init(struct system *system, const struct bli_model *mod
         code = bli_history_init(&system->history, run->history, run->time);
     system->tally.slots = system->features & PROCESSOR_SHARING ? 1 : system->slots; /* else a server is busy
                                                                                      */
+    if (bli_speeds_given(&model->speeds)) {
+        system->tally.speeds = &model->speeds;
+        system->tally.sharing = model->slots > 0 ? model->slots : 1;
+    }
     system->tally.stealing = system->features & STEALING;
     system->tally.patient = system->features & ABANDONMENT;
     if (!code)

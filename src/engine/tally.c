@@ -467,14 +467,31 @@ static struct power_shares parts_of(const struct tally *tally, uint32_t servers,
     return parts;
 }
 
-/* Mean watts of a server, joules of a job, and what is spent above the least that the work needs: a busy
- * server for every job in service, or for as many as a server can work on. */
+/* The part of its time that a server would be busy if it always worked as fast as it can. Not known where
+ * that takes more jobs than are counted. */
+static double part_needed(const struct tally *tally, uint32_t servers, double time, double busy) {
+    const struct totals *totals = &tally->totals;
+    if (tally->slots > 1)
+        return totals->working / tally->slots / time / servers;
+    if (!tally->speeds)
+        return busy;
+    const uint32_t last = bli_speeds_last(tally->speeds),
+                   most = tally->sharing < last ? tally->sharing : last;
+    double work = 0, before = 0;
+    for (uint32_t k = 1; k <= most && most < LEVELS - 1; k++) {
+        const double rate = bli_speeds_rate(tally->speeds, k);
+        work += (rate - before) * totals->tail[k];
+        before = rate;
+    }
+    return most < LEVELS - 1 ? work / bli_speeds_top(tally->speeds, most) / time / servers : NAN;
+}
+
+/* Mean watts of a server, joules of a job, and what is spent above the least that the work needs. */
 static void power_metrics(const struct tally *tally, uint32_t servers, double time, double *metric) {
     const struct bli_watts *watts = &tally->watts;
     const struct power_shares parts = parts_of(tally, servers, time);
     const double mean = watts_of(watts, &parts);
-    const double needed =
-        tally->slots > 1 ? tally->totals.working / tally->slots / time / servers : parts.busy;
+    const double needed = part_needed(tally, servers, time, parts.busy);
     metric[BLI_POWER_MEAN] = mean;
     metric[BLI_POWER_WASTE] = ratio_or_nan(mean, needed * watts->busy + (1 - needed) * watts->off) - 1;
     metric[BLI_ENERGY_PER_JOB] = ratio_or_nan(mean * servers * time, (double)tally->all.completed);

@@ -116,6 +116,8 @@ struct tally {
     struct level power[POWER_STATES];    /* as the levels */
     struct level working;                /* jobs in service; kept where a server works on several of them */
     uint32_t slots;                      /* ... and how many that can be; otherwise 1 */
+    const struct bli_speeds *speeds;     /* NULL: of servers that share, none are given */
+    uint32_t sharing;                    /* with speeds: most jobs in service */
     bool powered;                        /* servers can be off; otherwise those without jobs stand by */
     struct bli_watts watts;
     bool patient;              /* jobs may give up; set by the engine, as the next one */

@@ -354,6 +354,7 @@ enum bal_code bli_log_reader_begin(struct bli_log_reader *reader, struct bal_err
     if (!*file->server)
         snprintf(file->perhaps, sizeof file->perhaps, "%s", reader->format.server);
     file->covers = reader->binding.covers;
+    file->computed = reader->binding.expression.steps > 0;
     measure_clock(reader, &sample);
     return BAL_OK;
 }

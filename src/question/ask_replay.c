@@ -192,7 +192,7 @@ static const struct bli_option options[] = {
     {.setting = "events"},
     BLI_LOG_OPTIONS,
     {"service", "TIME", "a service time computed from columns: 'ContextTokens*0.2ms + GeneratedTokens*25ms'",
-     bli_request_set_service_field},
+     bli_request_set_service_time},
     {"group", "NAME=PATTERN", "times of requests whose path matches, apart; repeat it: api=^/api/", set_kind},
     {.subject = "run"},
     {.help = "replays of each policy (default 5; 1 from 2M jobs on)",
@@ -369,6 +369,20 @@ static enum bal_code check_failure(const struct bli_replay *replay, struct bal_e
                     length);
 }
 
+/* As above, for what happens at stated times. */
+static enum bal_code check_events_in_log(const struct bli_replay *replay, struct bal_error *err) {
+    const struct bli_network_events *events = &replay->model.network.events;
+    const double span = bli_trace_info(replay->trace)->span / replay->speedup;
+    char length[BLI_TIME_TEXT];
+    bli_time_length(span, length);
+    for (unsigned i = 0; i < events->count; i++)
+        if (events->event[i].at >= span)
+            return bal_fail(err, BAL_E_MODEL,
+                            "--events: at %g s the log is over, which takes %s; give a time within it",
+                            events->event[i].at, length);
+    return BAL_OK;
+}
+
 /* A pattern that matches nothing is hardly what was meant. */
 static void warn_of_kinds(const struct replay_work *work, const struct bli_trace_info *info) {
     const struct args *args = work->args;
@@ -435,6 +449,8 @@ static enum bal_code prepare_cases(struct replay_work *work, struct bal_error *e
     warn_of_kinds(work, bli_trace_info(work->logs.trace));
     warn_of_slots(work);
     code = check_failure(&work->replay, err);
+    if (!code)
+        code = check_events_in_log(&work->replay, err);
     if (!code)
         code = choose_policies(work, err);
     return code ? code : make_cases(work, err);

@@ -21,6 +21,10 @@ enum bal_code bli_request_set_service_field(void *into, const char *value, struc
     return set_field(&((struct bli_log_request *)into)->log.service, value, err);
 }
 
+enum bal_code bli_request_set_service_time(void *into, const char *value, struct bal_error *err) {
+    return set_field(&((struct bli_log_request *)into)->service, value, err);
+}
+
 enum bal_code bli_request_set_time_field(void *into, const char *value, struct bal_error *err) {
     return set_field(&((struct bli_log_request *)into)->log.time, value, err);
 }
@@ -112,6 +116,14 @@ static bool is_service(const struct bli_log_summary *summary) {
     return service;
 }
 
+/* Was any of the times computed from columns? */
+static bool is_computed(const struct bli_log_summary *summary) {
+    for (size_t i = 0; i < summary->files; i++)
+        if (summary->file[i].jobs > 0 && summary->file[i].computed)
+            return true;
+    return false;
+}
+
 static const char *server_field(const struct bli_log_summary *summary) {
     for (size_t i = 0; i < summary->files; i++)
         if (*summary->file[i].server)
@@ -156,44 +168,58 @@ static enum bal_code describe_works(struct bli_logs *logs, struct bal_error *err
     while (!code && !(code = bli_trace_next(cursor, &job, err)) && job.size > 0)
         bli_histogram_add(sizes, (double)job.size * 1e-9 / mean);
     if (!code) {
-        r->times = r->servers > 0 ? BLI_TIMES_SHARED : BLI_TIMES_SERVICE; /* as --speeds says */
+        const bool shared = r->servers > 0 && !logs->speeds.computed; /* as --speeds says */
+        r->times = shared ? BLI_TIMES_SHARED : BLI_TIMES_SERVICE;
         r->service_mean = mean;
         r->service_p99 = mean * bli_histogram_quantile(sizes, 0.99);
-        r->share = (struct bli_estimate){1 - mean / r->logged_mean, NAN};
-        r->slots = logs->speeds.slots;
-        r->slots_open = false;
+        r->share = (struct bli_estimate){logs->speeds.computed ? 0 : 1 - mean / r->logged_mean, NAN};
+        r->slots = r->slots_low = r->slots_high = logs->speeds.slots;
+        r->slots_open = r->slots_told = false;
+        r->overtaking = r->dependence = r->logged_load = r->service_load = NAN; /* were of slots */
     }
     bli_trace_cursor_free(cursor);
     free(sizes);
     return code;
 }
 
-/* From times at servers to works at speeds that depend on the number in service. */
+/* From times at servers to works at speeds that depend on the number in service. What is computed is no time
+ * at a server, which depends on the others there, but the work itself. */
 static enum bal_code recover_works(const struct bli_log_request *request, const struct bli_asking *asking,
                                    struct bli_logs *logs, struct bal_error *err) {
     const struct bli_recover_options options = {.step = logs->summary.resolution,
                                                 .length_step = logs->summary.step,
                                                 .keep = true,
                                                 .stop = asking->host->stop};
+    const bool computed = is_computed(&logs->summary);
     struct bli_trace *works = NULL, *kept = NULL;
-    if (logs->summary.spread)
+    if (computed && request->find_speeds)
+        return bal_fail(err, BAL_E_MODEL,
+                        "--speeds find: speeds are found in times that were measured, and those of --service "
+                        "are computed; name the field of a measured time with --service-field");
+    if (logs->summary.spread && !computed)
         return bal_fail(
             err, BAL_E_MODEL,
             "--speeds: times of this log are whole seconds, in which it is not seen who was there "
             "together; log milliseconds ($msec in nginx)");
+    logs->speeds.computed = computed;
     enum bal_code code = choose_speeds(request, asking, logs, err);
-    if (!code)
+    if (!code && !computed)
         code = bli_speeds_recover(logs->trace, &logs->speeds.speeds, logs->speeds.slots, asking->host->stop,
                                   &works, err);
     if (!code)
         code = bli_recover(logs->trace, &options, &kept, &logs->recovery, err);
-    bli_trace_free(kept);
+    if (computed)
+        works = kept;
+    else
+        bli_trace_free(kept);
     if (code) {
         bli_trace_free(works);
         return code;
     }
-    bli_trace_free(logs->trace);
-    logs->trace = works;
+    if (works) {
+        bli_trace_free(logs->trace);
+        logs->trace = works;
+    }
     logs->times = (struct bli_recovery_report){.recovery = &logs->recovery,
                                                .field = server_field(&logs->summary),
                                                .perhaps = "",
@@ -231,6 +257,7 @@ static enum bal_code read_all(const struct bli_log_request *request, const char 
                               const struct bli_asking *asking, struct bli_logs *logs, struct bal_error *err) {
     struct bli_doing doing = bli_doing_start(asking, "reading");
     struct bli_log_options options = request->log;
+    options.service = request->service ? request->service : options.service;
     options.seed = (uint64_t)request->common.seed;
     options.servers = logs->servers;
     options.requests = logs->requests;
@@ -345,6 +372,13 @@ enum bal_code bli_read_logs(const struct bli_log_request *request, const char *c
         return bal_fail(err, BAL_E_MODEL, "- is standard input, which can be read only once");
     if (request->log.high_field && !request->log.high_pattern)
         return bal_fail(err, BAL_E_MODEL, "--high-field: which values are high? add --high PATTERN");
+    if (request->service && request->log.service)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "--service computes a service time, and --service-field names one; leave out one of them");
+    if (request->keep_waiting && (request->find_speeds || bli_request_has(&request->common, "speeds")))
+        return bal_fail(err, BAL_E_MODEL,
+                        "--speeds tell who waits, and --waiting keep has no effect; leave out one of them");
     enum bal_code code = bli_trace_new(NULL, &logs->trace, err);
     if (!code)
         code = bli_log_servers_new(&logs->servers, err);

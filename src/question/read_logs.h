@@ -12,6 +12,7 @@
 struct bli_log_request {
     struct bli_request common;  /* the fleet, the seed of the spreading */
     struct bli_log_options log; /* all zero bytes: format and fields are detected from the files */
+    const char *service;        /* computed, in place of that of log; NULL: it is not */
     bool keep_waiting;          /* service times stay as logged */
     bool requests;              /* collect what was asked for */
     bool find_speeds;           /* of the log's servers; else those of the fleet, if any */
@@ -68,6 +69,8 @@ void bli_logs_fini(struct bli_logs *logs); /* all zero bytes are allowed */
 
 /* The setters of the options above; into is a struct bli_log_request. */
 enum bal_code bli_request_set_service_field(void *into, const char *value, struct bal_error *err);
+/* As a field, or computed from some. */
+enum bal_code bli_request_set_service_time(void *into, const char *value, struct bal_error *err);
 enum bal_code bli_request_set_time_field(void *into, const char *value, struct bal_error *err);
 enum bal_code bli_request_set_server_field(void *into, const char *value, struct bal_error *err);
 enum bal_code bli_request_set_waiting(void *into, const char *value, struct bal_error *err);

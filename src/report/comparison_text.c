@@ -523,13 +523,38 @@ static void print_failures(const struct comparison *comparison, FILE *out) {
     }
 }
 
-/* A curve multiplies the load: print the resulting load, and whether the run continued after its end. */
-static void print_load(const struct comparison *comparison, FILE *out) {
-    const struct bli_case *c = &comparison->cases[0];
+/* Of the first policy that was simulated; the first of all where none was. */
+static const struct bli_result *first_result(const struct comparison *comparison) {
     size_t i = 0;
     while (i + 1 < comparison->count && comparison->results[i].replications == 0)
         i++;
-    const struct bli_result *result = &comparison->results[i]; /* all policies get the same arrivals */
+    return &comparison->results[i];
+}
+
+/* Events that the means do not show: those after the end of the run, or over before jobs are measured. A span
+ * of a path is chosen with the events in mind. */
+static void print_events(const struct comparison *comparison, FILE *out) {
+    const struct bli_case *c = &comparison->cases[0];
+    const struct bli_network_events *events = &c->model.network.events;
+    const struct bli_result *result = first_result(comparison);
+    const double from = result->warmup * result->time;
+    for (unsigned i = 0; i < events->count && !c->path && result->replications > 0; i++) {
+        const struct bli_network_event *event = &events->event[i];
+        if (event->at >= result->time)
+            fprintf(out, "Event %u, at %g, is not in the times, as the run ends at %g: see --time.\n", i + 1,
+                    event->at, result->time);
+        else if (event->at + event->length + event->down < from)
+            fprintf(out,
+                    "Event %u, at %g, is not in the times, which are measured from %g on: see --time and "
+                    "--window.\n",
+                    i + 1, event->at, from);
+    }
+}
+
+/* A curve multiplies the load: print the resulting load, and whether the run continued after its end. */
+static void print_load(const struct comparison *comparison, FILE *out) {
+    const struct bli_case *c = &comparison->cases[0];
+    const struct bli_result *result = first_result(comparison); /* all policies get the same arrivals */
     char load[BLI_METRIC_TEXT];
     bli_metric_print(result->metric[BLI_LOAD_ACHIEVED], load);
     if (c->model.curve.kind == BLI_CURVE_CONSTANT || result->replications == 0)
@@ -602,6 +627,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     }
     fputc('\n', out);
     print_load(comparison, out);
+    print_events(comparison, out);
     print_floor(comparison, comparison->theory_row[0].floor_response, out);
     print_unit(&comparison->cases[0].model, out);
     const bool classes = comparison->cases[0].model.classes;

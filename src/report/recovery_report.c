@@ -243,6 +243,11 @@ static void print_works(const struct bli_recovery_report *report, FILE *out) {
         return;
     }
     bli_head_line(out, "servers", "%u (%s)", r->servers, report->field);
+    if (s->computed) {
+        bli_head_line(out, "", "each: %s, as --speeds says", text);
+        bli_head_line(out, "", "service times are computed, and taken as work at full speed");
+        return;
+    }
     bli_head_line(out, "", "each: %s, %s", text,
                   !s->found     ? "as --speeds says"
                   : s->fit.told ? "which explains the times best"

@@ -122,9 +122,10 @@ bool bli_theory_expand(const struct bli_model *model, const struct bal_policy_sp
         return false;
     if (!about->expand(model, policy, &u, expansion))
         return false;
-    const enum bli_discipline discipline =
-        bli_model_discipline(model, model->classes && policy->policy->flags & BAL_SERVES_RANKS);
-    for (int i = 0; i < 4 && discipline != BLI_DISCIPLINE_FIFO; i++)
+    const bool in_order =
+        model->discipline != BLI_DISCIPLINE_SHARING && model->discipline != BLI_DISCIPLINE_LIFO &&
+        bli_model_discipline(model, policy->policy->flags & BAL_SERVES_RANKS) == BLI_DISCIPLINE_FIFO;
+    for (int i = 0; i < 4 && !in_order; i++)
         expansion->response_quantile[i] = expansion->quantile_error[i] = NAN;
     return true;
 }

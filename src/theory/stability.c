@@ -63,9 +63,11 @@ static bool knows_network(const struct bli_model *model, const struct bli_policy
 
 double bli_theory_critical_load(const struct bli_model *model, const struct bal_policy_spec *policy) {
     const struct bli_policy_theory *about = bli_policy_theory(model, policy);
-    /* What does not fit into a buffer is lost: always stable. Systems with stealing may be stable beyond what
-     * is known, and so may systems with arrivals that the theorems do not cover. */
-    if (model->buffer > 0 || model->patience.mean > 0 || model->steal.kind != BAL_STEAL_NONE ||
+    /* What does not fit into a buffer, or among those that are held, is lost: always stable. Systems with
+     * stealing may be stable beyond what is known, and so may systems with arrivals that the theorems do not
+     * cover. */
+    const bool refuses = model->hold_limit.given && bal_policy_flags(policy) & BAL_MAY_HOLD;
+    if (refuses || model->buffer > 0 || model->patience.mean > 0 || model->steal.kind != BAL_STEAL_NONE ||
         !bli_arrivals_are_poisson(&model->arrivals) || bli_speeds_given(&model->speeds))
         return NAN;
     const double critical = about->critical_load && knows_network(model, about, policy)

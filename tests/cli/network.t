@@ -63,6 +63,12 @@ $ ballast compare --servers 100 --load 0.5 --dispatchers 2 --events 'loss:20%@10
 | true
 $ ballast compare --servers 100 --load 0.5 --dispatchers 2 --events 'loss:20%@10+5  cut:1,1@50+5' --time 50 --window 10 --replications 4 --policy least-conn --format json | jq -c '.results[0].response.mean > 1.6'
 | false
+# Events that are over before jobs are measured, or come after the end, change no time, and that is said.
+$ ballast compare --servers 10 --load 0.5 --events 'restart-servers:0.5,1@10+5 loss:0.1@600+10 loss:0.1@1000+10' --time 1000 --replications 2 --policy least-conn --quiet | grep '^Event'
+| Event 1, at 10, is not in the times, which are measured from 200 on: see --time and --window.
+| Event 3, at 1000, is not in the times, as the run ends at 1000: see --time.
+$ ballast compare --servers 10 --load 0.5 --events 'loss:0.1@10+10' --time 1000 --window 10 --replications 2 --policy least-conn --quiet | grep '^Event'
+? 1
 
 # In a replay.
 $ for i in $(seq 100 399); do echo "10.0.0.1 - - [15/Nov/2026:10:0$((i / 60)):$((i % 60 + 100))"; done | sed 's/:1\([0-9][0-9]\)$/:\1 +0000] "GET \/ HTTP\/1.1" 200 5 "-" "-" 0.500/' >net.log; ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --servers 2 --dispatchers 2 --delay 0.01 --fail-fast 0.5 --policy jiq --policy jiq:else=hold --format json | jq -c '.settings.network, [.results[] | .failed > 0.3]'
@@ -175,6 +181,13 @@ $ awk 'BEGIN { print "time,duration_s"; split("0 0.1 5", t); split("10 10 1", d)
 $ ballast replay held.csv --servers 2 --time-field time:start --policy jiq:else=hold --events 'restart-servers:0.5,1@1' \
 >     --format json --quiet | jq '.results[].response.mean | round'
 | 12
+
+$ ballast replay held.csv --servers 2 --time-field time:start --policy jsq --events 'loss:0.1@1+1 restart-servers:0.5,1@5'
+! ballast: --events: at 5 s the log is over, which takes 5 s; give a time within it
+? 2
+$ ballast replay held.csv --servers 2 --time-field time:start --policy jsq --speedup 2 --events 'restart-servers:0.5,1@2.5'
+! ballast: --events: at 2.5 s the log is over, which takes 2.5 s; give a time within it
+? 2
 
 # A policy that chooses by loads is told the last one of a server that is no longer ejected, and uses it again.
 $ ballast compare --servers 10 --load 0.5 --churn 300,20 --ejection --policy lsq --jobs 50k --replications 4 --format json \

@@ -113,7 +113,28 @@ $ ballast replay nameless.csv --speeds 'cores(4)' --servers 3 --policy random --
 |          no server is named, so that service times are taken as work at full speed
 | span     2026-10-14 17:46:40 to 2026-10-14 17:48:18 UTC
 
+# A time that is computed is no time at a server, so that it is the work, whether or not the log names servers: half a
+# millisecond for each of 100 tokens on average, although other requests were there.
+$ awk -F, 'NR == 1 {print $0 ",tokens"} NR > 1 {print $0 "," NR * 7919 % 199 + 1}' log.csv >tokens.csv
+$ ballast replay tokens.csv --service 'tokens*0.5ms' --speeds 'batch(8,0.15)' --policy random --quiet | sed -n '/^log/p;/^servers/,/^span/p'
+| log      8000 jobs in 98.01 s, mean service time 50.01 ms, longest 99.5 ms
+| servers  3 (upstream_addr)
+|          each: batch(8,0.15), shared by all that are there, as --speeds says
+|          service times are computed, and taken as work at full speed
+| span     2026-10-14 17:46:40 to 2026-10-14 17:48:18 UTC
+$ ballast replay tokens.csv --service 'tokens*0.5ms' --speeds 'batch(8,0.15)' --policy random --quiet --format json | jq -c '.times | [.kind, .waiting_share, .slots, .slots_low, .slots_high, .logged_load, .load]'
+| ["service alone",0,0,0,null,null,null]
+$ ballast replay tokens.csv --service 'tokens*0.5ms' --speeds find --policy random
+! ballast: --speeds find: speeds are found in times that were measured, and those of --service are computed; name the field of a measured time with --service-field
+? 2
+
 # What cannot be.
+$ ballast replay tokens.csv --service 'tokens*0.5ms' --service-field duration_ms --policy random
+! ballast: --service computes a service time, and --service-field names one; leave out one of them
+? 2
+$ ballast replay log.csv --speeds find --waiting keep --policy random
+! ballast: --speeds tell who waits, and --waiting keep has no effect; leave out one of them
+? 2
 $ ballast test-server --tokens 5
 ! ballast: --tokens 5: not two numbers of seconds, to read a token of the prompt and to write one, such as 0.0002,0.025
 ? 2

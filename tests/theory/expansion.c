@@ -343,6 +343,26 @@ static void others_have_none(void **state) {
     assert_false(bli_theory_expand(&model, &jsq, &expansion));
 }
 
+/* Where jobs are not served in the order in which they came, numbers of jobs and means stay, but percentiles
+ * of times do not: servers that share themselves have a longer tail, and more short times. */
+static void percentiles_are_of_jobs_in_order(void **state) {
+    (void)state;
+    static const enum bli_discipline others[] = {BLI_DISCIPLINE_SHARING, BLI_DISCIPLINE_LIFO};
+    const struct bal_policy_spec spec = policy_of("pod:d=2");
+    const struct bli_expansion in_order = expand("pod:d=2", "100", 0.8);
+    for (int k = 0; k < 2; k++) {
+        struct bli_model model = model_of("100", "exp", 0.8);
+        struct bli_expansion expansion;
+        model.discipline = others[k];
+        assert_true(bli_theory_expand(&model, &spec, &expansion));
+        assert_close(expansion.response_mean, in_order.response_mean, 1e-12);
+        for (int i = 0; i < 4; i++) {
+            assert_true(in_order.response_quantile[i] > 0);
+            assert_true(isnan(expansion.response_quantile[i]) && isnan(expansion.quantile_error[i]));
+        }
+    }
+}
+
 /* ---- servers of different speeds ---- */
 
 /* Groups of one speed are one group; and simulation, with the error that is said. */
@@ -399,6 +419,7 @@ int main(void) {
         cmocka_unit_test(solutions_solve),
         cmocka_unit_test(as_simulated),
         cmocka_unit_test(others_have_none),
+        cmocka_unit_test(percentiles_are_of_jobs_in_order),
         cmocka_unit_test(speeds_are_as_simulated),
         cmocka_unit_test(some_speeds_have_no_steady_state),
     };

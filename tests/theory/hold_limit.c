@@ -89,6 +89,15 @@ static void one_class_is_known(void **state) {
     assert_true(isnan(bli_theory_lower_bound(&wide)));
 }
 
+/* What does not find a place is refused, so that no load is too much. */
+static void no_load_is_too_much(void **state) {
+    (void)state;
+    const struct bli_model model = limited("4", "exp", 1.3, NULL, "20");
+    const struct bal_policy_spec holds = policy_of("jiq:else=hold"), none = policy_of("random");
+    assert_true(isnan(bli_theory_critical_load(&model, &holds)));
+    assert_true(bli_theory_critical_load(&model, &none) == 1);
+}
+
 /* ---- several classes: the chain ---- */
 
 enum { CLASSES = 3, PLACES = 7, SIDE = PLACES + 1, CELLS = SIDE * SIDE * SIDE };
@@ -357,9 +366,8 @@ static void limits_have_texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_class_is_known),
-        cmocka_unit_test(classes_are_their_chain),
-        cmocka_unit_test(sizes_may_be_any),
+        cmocka_unit_test(one_class_is_known),      cmocka_unit_test(no_load_is_too_much),
+        cmocka_unit_test(classes_are_their_chain), cmocka_unit_test(sizes_may_be_any),
         cmocka_unit_test(limits_have_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
