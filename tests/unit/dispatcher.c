@@ -1913,13 +1913,16 @@ static void large_fleets_are_configured_in_time_that_grows_with_them(void **stat
 static void all_servers_of_a_large_fleet_are_asked(void **state) {
     (void)state;
     enum { SERVERS = 1000 };
-    struct fixture f = begin_large("jsq", SERVERS);
-    assert_int_equal(bal_dispatcher_configure(f.d, f.now, large_servers, SERVERS, NULL), BAL_OK);
-    said(&f, BAL_MSG_RESYNC, NULL);
-    assert_int_equal(arrive(&f, 0).verdict, BAL_WAIT);
-    assert_int_equal(said(&f, BAL_MSG_PROBE, NULL), SERVERS);
-    assert_int_equal(bal_dispatcher_counts(f.d).unsent, 0);
-    end(&f);
+    static const char *const policies[] = {"jsq", "scd", "scd:m=1"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct fixture f = begin_large(policies[i], SERVERS);
+        assert_int_equal(bal_dispatcher_configure(f.d, f.now, large_servers, SERVERS, NULL), BAL_OK);
+        said(&f, BAL_MSG_RESYNC, NULL);
+        assert_int_equal(arrive(&f, 0).verdict, BAL_WAIT);
+        assert_int_equal(said(&f, BAL_MSG_PROBE, NULL), SERVERS);
+        assert_int_equal(bal_dispatcher_counts(f.d).unsent, 0);
+        end(&f);
+    }
 }
 
 /* Policies from files: two versions have one name. */
