@@ -82,6 +82,26 @@ static void hide_header(ngx_list_t *headers) {
     }
 }
 
+/* Is the report of the response for us alone? One from a cache has no peer, and if its upstream is named by a
+ * variable that is not looked up: what it says was so when it was stored. */
+static bool is_for_us(const ngx_http_request_t *r, const struct bli_ngx_peer_data *peer) {
+    const ngx_http_upstream_t *u = r->upstream;
+    const ngx_http_upstream_srv_conf_t *us = u->upstream;
+    if (peer && peer->u == u)
+        return peer->upstream->load_ms;
+    if (!us && u->conf)
+        us = u->conf->upstream;
+    if (us && us->srv_conf) {
+        const struct bli_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_module);
+        return b->load_ms;
+    }
+#if (NGX_HTTP_CACHE)
+    return !us && r->cached;
+#else
+    return false;
+#endif
+}
+
 /* Has this response just come from the server that the core counts it at? */
 static bool is_fresh(const ngx_http_request_t *r, const struct bli_ngx_peer_data *peer) {
 #if (NGX_HTTP_CACHE)
@@ -96,7 +116,7 @@ void bli_ngx_orca_pass(ngx_http_request_t *r) {
     const struct bli_ngx_peer_data *peer = bli_ngx_peer_of(r);
     const ngx_table_elt_t *header;
     struct bal_load_report report;
-    if (!peer || !peer->upstream->load_ms)
+    if (!is_for_us(r, peer))
         return;
     hide_header(&r->headers_out.headers);
     if (!is_fresh(r, peer) || !(header = bli_ngx_header_find(&r->upstream->headers_in.headers, &header_name)))

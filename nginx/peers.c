@@ -654,11 +654,13 @@ static void add_to_history(struct bli_ngx_peers *peers, uint64_t now) {
     bli_ngx_history_add(peers->history, &moment, peers->records->times, peers->config.classes);
 }
 
-/* Under the lock: what slots=auto has found of a server. */
+/* Under the lock: what slots=auto has found of a server. Where too many have changed to be kept at once, the
+ * others are logged the next time; half of the lines are for what cannot wait. */
 static void log_slots(const struct bli_ngx_peers *peers, uint32_t number,
                       const struct bal_server_view *view) {
     u_char text[BLI_NGX_FOUND_TEXT];
-    if (!peers->slots_logged || !view->name || view->concurrency.limit == peers->slots_logged[number])
+    if (!peers->slots_logged || !view->name || view->concurrency.limit == peers->slots_logged[number] ||
+        bli_ngx_journal_lines >= BLI_NGX_LINES / 2)
         return;
     if (view->concurrency.limit) {
         bli_ngx_found_print(text, &view->concurrency, peers->slots_logged[number]);

@@ -367,6 +367,7 @@ enum {
     BAL_DISCARDS = 131072,       /* its servers discard jobs that reach them when they are off */
     BAL_ASKS_IN_TURN = 262144,   /* probes one server after the other, and waits for each reply */
     BAL_ON_REQUEST = 524288,     /* compared where it is named, and not among all: a variant of another */
+    BAL_ASKS_ALL = 1048576,      /* a sample of it is all servers, however many there are */
 };
 
 /* What a host can do, besides sending a job to a server. */

@@ -123,13 +123,16 @@ static void report_load(struct bal_dispatcher *d, uint32_t server, double latenc
     bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_LOAD, server, &load);
 }
 
-/* After every so many responses, or when a slot is free and else with the probability that the policy sets.
- */
+/* After every so many completions, those of requests that were given up too, or when a slot is free and else
+ * with the probability that the policy sets. */
 static bool is_load_due(struct bal_dispatcher *d, uint32_t server) {
     const double share = bal_policy_load_share(&d->policy);
-    if (share > 1)
-        return d->server[server].answered % (uint64_t)share == 0;
-    return is_below_slots(d, server) || bal_rng_uniform(&d->chance) < share;
+    if (!(share > 1))
+        return is_below_slots(d, server) || bal_rng_uniform(&d->chance) < share;
+    if (++d->server[server].unreported < share)
+        return false;
+    d->server[server].unreported = 0;
+    return true;
 }
 
 /* Reports the remaining load, where no station does, to policies that need it after responses. */

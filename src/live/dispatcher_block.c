@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c646973000a); /* "baldis" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c646973000b); /* "baldis" and a version of the layout */
 
 /* ---- layout ---- */
 

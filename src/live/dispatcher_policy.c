@@ -13,8 +13,8 @@
 
 uint32_t bli_dispatcher_probe_room(const struct bal_policy_spec *policy,
                                    const struct bal_dispatcher_config *config) {
-    const bool all = bal_policy_flags(policy) & BAL_NEEDS_INDEX || config->servers < ASKED_MAX ||
-                     (config->policy_room && !config->stations);
+    const bool all = bal_policy_flags(policy) & (BAL_NEEDS_INDEX | BAL_ASKS_ALL) ||
+                     config->servers < ASKED_MAX || (config->policy_room && !config->stations);
     return all ? config->servers : ASKED_MAX;
 }
 

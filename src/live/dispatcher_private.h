@@ -102,6 +102,7 @@ struct server {
     uint32_t retracted;    /* the policy knows that it is gone */
     uint32_t others;       /* without stations: requests there that are not ours, as it has reported ... */
     uint64_t others_until; /* ... and until when; 0: there are none */
+    uint32_t unreported;   /* completions since its load was due, where every so many are reported */
     char name[BAL_SERVER_NAME];
     /* Of stations: */
     struct bal_replay_window window;

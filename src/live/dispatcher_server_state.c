@@ -249,6 +249,7 @@ void bli_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
     d->load[server] = d->urgent_load[server] = 0;
     s->others = 0;
     s->others_until = 0;
+    s->unreported = 0;
     if (d->loads)
         __atomic_store_n(&d->loads[server], 0, __ATOMIC_RELAXED);
 }

@@ -37,7 +37,7 @@ const struct bal_policy bli_policy_jsq = {
     .summary = "the shortest queue of all, ties uniform",
     .paper = "Winston 1977",
     .cost = "N probes",
-    .flags = BAL_SYMMETRIC | BAL_NEEDS_INDEX | BAL_READS_ONLY,
+    .flags = BAL_SYMMETRIC | BAL_NEEDS_INDEX | BAL_READS_ONLY | BAL_ASKS_ALL,
     .route = route,
     .sample = sample,
 };

@@ -23,7 +23,7 @@ const struct bal_policy bli_policy_least_work = {
     .summary = "the server with the least remaining work (in time), ties uniform",
     .paper = "classic",
     .cost = "N probes",
-    .flags = BAL_SYMMETRIC | BAL_NEEDS_WORK | BAL_READS_ONLY,
+    .flags = BAL_SYMMETRIC | BAL_NEEDS_WORK | BAL_READS_ONLY | BAL_ASKS_ALL,
     .route = route,
     .sample = sample,
 };

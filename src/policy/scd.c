@@ -21,6 +21,8 @@
 #include "policy/policy_common.h"
 #include "policy/policy_table.h"
 
+#include <string.h>
+
 enum { M };
 
 static const struct bal_param params[] = {
@@ -36,36 +38,43 @@ struct candidate {
 struct state {
     uint32_t m;
     uint32_t servers;
-    _Alignas(double) struct candidate candidate[]; /* of the decision that is being made */
+    _Alignas(double) struct candidate candidate[]; /* of the decision that is being made; then `place_of` */
 };
+
+/* Of each server: where it stands among the candidates, if it is one. What is left of earlier decisions
+ * stays. */
+static uint32_t *place_of(struct state *state) {
+    return (uint32_t *)(void *)&state->candidate[state->servers];
+}
 
 static size_t size(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return sizeof(struct state) + context->servers * sizeof(struct candidate);
+    return sizeof(struct state) + context->servers * (sizeof(struct candidate) + sizeof(uint32_t));
 }
 
 static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
     *state = (struct state){.m = (uint32_t)value[M], .servers = context->servers};
+    memset(place_of(state), 0, context->servers * sizeof(uint32_t));
 }
 
-static bool is_candidate(const struct state *state, uint32_t count, uint32_t server) {
-    for (uint32_t i = 0; i < count; i++)
-        if (state->candidate[i].server == server)
-            return true;
-    return false;
+static bool is_candidate(struct state *state, uint32_t count, uint32_t server) {
+    const uint32_t place = place_of(state)[server];
+    return place < count && state->candidate[place].server == server;
 }
 
-/* Probes all servers, and returns how many there are. */
+/* Probes all servers, and returns how many there are. In a sample one may stand twice. */
 static uint32_t probe_all(struct state *state, struct bal_fleet *fleet, uint32_t jobs) {
     const uint32_t most = bli_candidates(fleet, bal_eligible_count(fleet));
     uint32_t count = 0;
     for (uint32_t i = 0; i < most && count < state->servers; i++) {
         const uint32_t server = fleet->sample ? fleet->sample[i] : bal_eligible_at(fleet, i);
-        if (bal_is_eligible(fleet, server) && !(fleet->sample && is_candidate(state, count, server)))
-            state->candidate[count++] = (struct candidate){.key = 2.0 * bal_probe(fleet, server) + jobs,
-                                                           .weight = bal_weight(fleet, server),
-                                                           .server = server};
+        if (!bal_is_eligible(fleet, server) || (fleet->sample && is_candidate(state, count, server)))
+            continue;
+        place_of(state)[server] = count;
+        state->candidate[count++] = (struct candidate){.key = 2.0 * bal_probe(fleet, server) + jobs,
+                                                       .weight = bal_weight(fleet, server),
+                                                       .server = server};
     }
     return count;
 }
@@ -188,7 +197,7 @@ const struct bal_policy bli_policy_scd = {
     .summary = "jsq for m dispatchers at once: servers drawn so that together they fill the short queues",
     .paper = "Goren et al. 2021",
     .cost = "N probes",
-    .flags = BAL_SYMMETRIC | BAL_ON_REQUEST,
+    .flags = BAL_SYMMETRIC | BAL_ON_REQUEST | BAL_ASKS_ALL,
     .params = params,
     .param_count = sizeof params / sizeof *params,
     .route = route,

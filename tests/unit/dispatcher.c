@@ -1913,13 +1913,16 @@ static void large_fleets_are_configured_in_time_that_grows_with_them(void **stat
 static void all_servers_of_a_large_fleet_are_asked(void **state) {
     (void)state;
     enum { SERVERS = 1000 };
-    struct fixture f = begin_large("jsq", SERVERS);
-    assert_int_equal(bal_dispatcher_configure(f.d, f.now, large_servers, SERVERS, NULL), BAL_OK);
-    said(&f, BAL_MSG_RESYNC, NULL);
-    assert_int_equal(arrive(&f, 0).verdict, BAL_WAIT);
-    assert_int_equal(said(&f, BAL_MSG_PROBE, NULL), SERVERS);
-    assert_int_equal(bal_dispatcher_counts(f.d).unsent, 0);
-    end(&f);
+    static const char *const policies[] = {"jsq", "scd", "scd:m=1"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct fixture f = begin_large(policies[i], SERVERS);
+        assert_int_equal(bal_dispatcher_configure(f.d, f.now, large_servers, SERVERS, NULL), BAL_OK);
+        said(&f, BAL_MSG_RESYNC, NULL);
+        assert_int_equal(arrive(&f, 0).verdict, BAL_WAIT);
+        assert_int_equal(said(&f, BAL_MSG_PROBE, NULL), SERVERS);
+        assert_int_equal(bal_dispatcher_counts(f.d).unsent, 0);
+        end(&f);
+    }
 }
 
 /* Policies from files: two versions have one name. */
@@ -1938,6 +1941,31 @@ static void a_block_is_opened_with_a_policy_that_has_no_name_here(void **user) {
     assert_null(bal_dispatcher_find_inconsistency(d));
     free(d);
     free(block);
+}
+
+/* ---- reports after every so many completions ---- */
+
+/* One server answers, and the requests at the other one are given up by their clients. That one completes as
+ * many, so that its queue must be known as well. */
+static void requests_that_are_given_up_are_completed_too(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = plain(2);
+    struct fixture f = begin("care:x=4,service=0", &config);
+    const struct bal_dispatch first = arrive(&f, 0);
+    respond(&f, first.ticket, false);
+    uint32_t there = 0;
+    for (int i = 0; i < 400; i++) {
+        const struct bal_dispatch to = arrive(&f, 0);
+        assert_int_equal(to.verdict, BAL_SEND);
+        there += to.server == first.server;
+        if (to.server == first.server)
+            assert_true(bal_dispatcher_cancel(f.d, f.now, to.ticket));
+        else
+            respond(&f, to.ticket, false);
+        sound(&f);
+    }
+    assert_true(there > 150 && there < 250);
+    end(&f);
 }
 
 /* ---- another policy ---- */
@@ -2261,6 +2289,7 @@ int main(void) {
         cmocka_unit_test(large_fleets_are_configured_in_time_that_grows_with_them),
         cmocka_unit_test(all_servers_of_a_large_fleet_are_asked),
         cmocka_unit_test(a_block_is_opened_with_a_policy_that_has_no_name_here),
+        cmocka_unit_test(requests_that_are_given_up_are_completed_too),
         cmocka_unit_test(another_policy_decides_in_all_processes),
         cmocka_unit_test(a_process_that_dies_while_it_sets_the_policy),
         cmocka_unit_test(policies_that_cannot_be_set),

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -405,6 +406,30 @@ static void assert_least_squares(const uint32_t length[N], const double weight[N
             other[to] += step;
             assert_true(squares_of(length, weight, parts, size, other) >= least * (1 - 1e-12));
         }
+}
+
+/* Of replies that stand twice in a sample one counts. That is found out in time that grows with the sample:
+ * where each reply is compared with all others, a decision of this fleet takes a second of a processor. */
+static void scd_takes_large_samples(void **state) {
+    (void)state;
+    enum { SERVERS = 100000, DECISIONS = 20, SHORT = SERVERS - 3 };
+    struct bal_policy_spec spec;
+    struct host host;
+    host_parse("scd", &spec);
+    host_init(&host, &spec, SERVERS, 98);
+    uint32_t *sample = host_block(2 * SERVERS * sizeof *sample);
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        sample[2 * i] = sample[2 * i + 1] = i;
+        host.length[i] = i == SHORT ? 0 : 1000;
+    }
+    host.fleet.sample = sample;
+    host.fleet.samples = 2 * SERVERS;
+    const clock_t begun = clock();
+    for (int i = 0; i < DECISIONS; i++)
+        assert_int_equal(host_route(&host, 1, false).server, SHORT);
+    assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 5);
+    free(sample);
+    host_fini(&host);
 }
 
 /* By hand first: queues 0 and 1, three dispatchers: (level - 1) + (level - 3) = 4, so that the level is 4 and
@@ -1204,6 +1229,7 @@ int main(void) {
         cmocka_unit_test(equals_go_in_turn_or_in_line),
         cmocka_unit_test(splits_follow_the_weights),
         cmocka_unit_test(those_that_probe_follow_their_law),
+        cmocka_unit_test(scd_takes_large_samples),
         cmocka_unit_test(scd_coordinates),
         cmocka_unit_test(pod_stops_at_an_idle_server),
         cmocka_unit_test(least_work_minds_work_and_not_length),
