@@ -128,7 +128,8 @@ static int serve_main(const struct cli_command *command, int argc, char **argv) 
                               "--slots 100");
     if (request.token_service[1] > 0 && request.burn)
         return cli_fail("test-server: --burn streams no tokens; leave out one of --burn and --tokens");
-    return serve_run(&request) ? CLI_BAD_INPUT : CLI_OK;
+    struct bal_error err;
+    return serve_run(&request, stdout, &err) ? cli_fail("test-server: %s", err.text) : CLI_OK;
 }
 
 const struct cli_command cmd_test_server = {

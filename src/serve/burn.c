@@ -2,7 +2,9 @@
 /* Threads that use processor time for requests. */
 #include "serve/burn.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -19,6 +21,9 @@ struct burn {
     pthread_mutex_t lock;
     pthread_cond_t news;
     int event;
+    atomic_bool over; /* the threads are to end; set under the lock, read at work without it */
+    pthread_t *thread;
+    unsigned threads;
     unsigned room;
     struct burn_work *wait;
     uint64_t *end;
@@ -35,18 +40,22 @@ static void *run_burner(void *context) {
     struct burn *burn = context;
     pthread_mutex_lock(&burn->lock);
     for (;;) {
-        while (burn->waiting == 0)
+        while (burn->waiting == 0 && !burn->over)
             pthread_cond_wait(&burn->news, &burn->lock);
+        if (burn->over)
+            break;
         const struct burn_work mine = burn->wait[burn->wait_first];
         burn->wait_first = (burn->wait_first + 1) % burn->room;
         burn->waiting--;
         pthread_mutex_unlock(&burn->lock);
-        for (const double until = thread_cpu_seconds() + mine.seconds; thread_cpu_seconds() < until;)
+        for (const double until = thread_cpu_seconds() + mine.seconds;
+             thread_cpu_seconds() < until && !burn->over;)
             ;
         pthread_mutex_lock(&burn->lock);
         burn->end[(burn->end_first + burn->ended++) % burn->room] = mine.id;
         eventfd_write(burn->event, 1);
     }
+    pthread_mutex_unlock(&burn->lock);
     return NULL;
 }
 
@@ -58,15 +67,39 @@ struct burn *burn_new(unsigned threads) {
     burn->room = 65536;
     burn->wait = calloc(burn->room, sizeof *burn->wait);
     burn->end = calloc(burn->room, sizeof *burn->end);
+    burn->thread = calloc(threads, sizeof *burn->thread);
     burn->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&burn->lock, NULL);
     pthread_cond_init(&burn->news, NULL);
-    bool failed = !burn->wait || !burn->end || burn->event < 0;
-    for (unsigned i = 0; !failed && i < threads; i++) {
-        pthread_t thread;
-        failed = pthread_create(&thread, NULL, run_burner, burn) != 0;
+    int error = burn->wait && burn->end && burn->thread && burn->event >= 0 ? 0 : errno;
+    while (!error && burn->threads < threads) {
+        error = pthread_create(&burn->thread[burn->threads], NULL, run_burner, burn);
+        burn->threads += error == 0;
     }
-    return failed ? NULL : burn; /* the program ends then */
+    if (!error)
+        return burn;
+    burn_free(burn);
+    errno = error;
+    return NULL;
+}
+
+void burn_free(struct burn *burn) {
+    if (!burn)
+        return;
+    pthread_mutex_lock(&burn->lock);
+    burn->over = true;
+    pthread_cond_broadcast(&burn->news);
+    pthread_mutex_unlock(&burn->lock);
+    for (unsigned i = 0; i < burn->threads; i++)
+        pthread_join(burn->thread[i], NULL);
+    pthread_cond_destroy(&burn->news);
+    pthread_mutex_destroy(&burn->lock);
+    if (burn->event >= 0)
+        close(burn->event);
+    free(burn->thread);
+    free(burn->end);
+    free(burn->wait);
+    free(burn);
 }
 
 int burn_event(const struct burn *burn) {

@@ -8,9 +8,10 @@
 
 struct burn;
 
-struct burn *burn_new(unsigned threads); /* as many as can ever be at work at a time; NULL: not possible */
+struct burn *burn_new(unsigned threads); /* as many as can ever be at work at a time; NULL: errno says why */
 int burn_event(const struct burn *burn); /* can be read when something has ended */
 void burn_begin(struct burn *burn, uint64_t id, double seconds); /* of processor time */
 bool burn_ended(struct burn *burn, uint64_t *id);                /* the next that has ended; false: none */
+void burn_free(struct burn *burn);                               /* gives up what has not ended; or NULL */
 
 #endif

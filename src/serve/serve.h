@@ -33,6 +33,7 @@
 #include "ballast/dist.h"
 #include "ballast/model.h"
 
+#include <stdio.h>
 #include <sys/types.h>
 
 enum { SERVE_MAX = 2000 }; /* servers */
@@ -53,7 +54,13 @@ struct serve_options {
     uint64_t seed;
 };
 
-/* Returns the exit status. Errors are printed on standard error. */
-int serve_run(const struct serve_options *options);
+/* Prints ports and, at the end, statistics to `out`; whether they could be written is for the caller to
+ * check.
+ *
+ * Each call has a state of its own. Of the process it changes three things for good: the limit of open files
+ * goes up to what is allowed, timers become sharp, and SIGTERM and SIGINT are blocked, so that a second one
+ * does not end the process while it prints; those that came are used up. Other threads must have blocked them
+ * too. */
+enum bal_code serve_run(const struct serve_options *options, FILE *out, struct bal_error *err);
 
 #endif

@@ -38,5 +38,9 @@ int main(int argc, char **argv) {
         return 2;
     }
     options.port = (uint16_t)first;
-    return serve_run(&options);
+    if (serve_run(&options, stdout, &err)) {
+        fprintf(stderr, "app: %s\n", err.text);
+        return 1;
+    }
+    return fflush(stdout) ? 1 : 0;
 }
