@@ -156,20 +156,45 @@ enum bal_code bli_store_delete_cell(struct bli_store *store, const struct bli_ex
 
 /* ---- results ---- */
 
-/* What the store knows of a cell. result->replications is 0 when there is nothing. */
-enum bal_code bli_store_result(struct bli_store *store, const struct bli_experiment *experiment, size_t point,
-                               size_t policy, struct bli_result *result, struct bal_error *err);
+/* A cell with the trials that count: as many as the experiment wants, fewer when not all are there yet. */
+struct bli_cell {
+    struct bli_case c;
+    int64_t id; /* 0: not in the store */
+    struct bli_trial *trial;
+    unsigned *which; /* the replication of each */
+    size_t count;
+    bool complete;
+    struct bli_result result; /* of these trials; its replications are 0 when there is nothing */
+};
+/* Reads it once, for all that is asked of it then. To be ended with bli_cell_fini, also after a failure. */
+enum bal_code bli_cell_load(struct bli_cell *cell, struct bli_store *store,
+                            const struct bli_experiment *experiment, size_t point, size_t policy,
+                            struct bal_error *err);
+void bli_cell_fini(struct bli_cell *cell);
+
+/* The unit of the times in its histograms. */
+double bli_cell_unit(const struct bli_cell *cell);
+
+/* One more than the largest replication. */
+size_t bli_cell_extent(const struct bli_cell *cell);
+/* The values of a quantity by replication, NaN where there is none; value must hold `extent` numbers. */
+enum bal_code bli_cell_values(const struct bli_cell *cell, struct bli_store *store,
+                              struct bli_quantity quantity, double *value, struct bal_error *err);
 
 /* One quantity with its interval; means of unstable cells too, so look at the verdict. */
-enum bal_code bli_store_quantity(struct bli_store *store, const struct bli_experiment *experiment,
-                                 size_t point, size_t policy, struct bli_quantity quantity,
-                                 struct bli_estimate *estimate, struct bal_error *err);
+enum bal_code bli_cell_quantity(const struct bli_cell *cell, struct bli_store *store,
+                                struct bli_quantity quantity, struct bli_estimate *estimate,
+                                struct bal_error *err);
 
-/* The policy's quantity over one of another at the same point, replication by replication on the same
- * arrivals: 1.12 +- 0.01. */
-enum bal_code bli_store_ratio(struct bli_store *store, const struct bli_experiment *experiment, size_t point,
-                              size_t policy, struct bli_quantity quantity, size_t other,
-                              struct bli_quantity over, struct bli_estimate *estimate, struct bal_error *err);
+/* A cell's quantity over one of another at the same point, replication by replication on the same arrivals:
+ * 1.12 +- 0.01. */
+enum bal_code bli_cell_ratio(const struct bli_cell *cell, struct bli_store *store,
+                             struct bli_quantity quantity, const struct bli_cell *other,
+                             struct bli_quantity over, struct bli_estimate *estimate, struct bal_error *err);
+
+/* What the store knows of a cell, and nothing else of it. */
+enum bal_code bli_store_result(struct bli_store *store, const struct bli_experiment *experiment, size_t point,
+                               size_t policy, struct bli_result *result, struct bal_error *err);
 
 /* Adds the histograms of a cell's replications to *response and *waiting (either may be NULL), which hold
  * times in units of *unit. */

@@ -56,8 +56,9 @@ static double slotted_cost(const struct bli_case *c) {
 double bli_case_cost(const struct bli_case *c) {
     if (c->model.clock == BLI_CLOCK_SLOTTED)
         return slotted_cost(c);
-    enum bli_engine engine = BLI_ENGINE_EVENT;
-    bli_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
+    enum bli_engine engine = c->run.engine;
+    if (engine == BLI_ENGINE_AUTO)
+        bli_simulate_check(&c->model, &c->policy, engine, &engine, NULL);
     const double jobs = c->run.time * bli_model_arrival_rate(&c->model);
     const double possible = jobs / c->model.load; /* completions of servers that are never idle */
     return (engine == BLI_ENGINE_MARKOV ? (jobs + possible) / 2 : 4 * jobs) + 1e3 +

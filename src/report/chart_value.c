@@ -17,18 +17,25 @@ static enum bal_code measure_ratio(struct chart_builder *b, const struct chart_p
     const struct bli_quantity of[2] = {quantity, over_of(b, quantity)};
     const int top = b->plot->inverse, bottom = !top;
     *value = (struct value){{NAN, NAN}, BLI_STABLE, false};
-    for (int i = 0; i < 2; i++) {
-        struct bli_result result;
-        const enum bal_code code =
-            bli_store_result(b->store, b->experiment, point, policy[i], &result, b->err);
-        if (code || result.replications == 0)
-            return code;
-        value->doubted |= result.doubts & BLI_DOUBTS_OF_VALUE;
-        if (bli_quantity_diverges(of[i]) && value->verdict != BLI_UNSTABLE && result.verdict != BLI_STABLE)
-            value->verdict = result.verdict;
+    struct bli_cell cell[2] = {{.count = 0}};
+    enum bal_code code = BAL_OK;
+    bool there = true;
+    for (int i = 0; i < 2 && !code && there; i++) {
+        const struct bli_result *result = &cell[i].result;
+        code = bli_cell_load(&cell[i], b->store, b->experiment, point, policy[i], b->err);
+        there = result->replications > 0;
+        if (code || !there)
+            break;
+        value->doubted |= result->doubts & BLI_DOUBTS_OF_VALUE;
+        if (bli_quantity_diverges(of[i]) && value->verdict != BLI_UNSTABLE && result->verdict != BLI_STABLE)
+            value->verdict = result->verdict;
     }
-    return bli_store_ratio(b->store, b->experiment, point, policy[top], of[top], policy[bottom], of[bottom],
-                           &value->estimate, b->err);
+    if (!code && there)
+        code = bli_cell_ratio(&cell[top], b->store, of[top], &cell[bottom], of[bottom], &value->estimate,
+                              b->err);
+    bli_cell_fini(&cell[0]);
+    bli_cell_fini(&cell[1]);
+    return code;
 }
 
 enum bal_code bli_chart_measure(struct chart_builder *b, const struct chart_place *place,
@@ -36,21 +43,20 @@ enum bal_code bli_chart_measure(struct chart_builder *b, const struct chart_plac
     if (b->plot->over >= 0)
         return measure_ratio(b, place, quantity, value);
     const size_t point = bli_experiment_point(b->experiment, place->index);
-    struct bli_result result;
-    enum bal_code code = bli_store_result(b->store, b->experiment, point, place->policy, &result, b->err);
-    if (code)
-        return code;
+    struct bli_cell cell;
+    enum bal_code code = bli_cell_load(&cell, b->store, b->experiment, point, place->policy, b->err);
+    const struct bli_result *result = &cell.result;
     /* Fractions and messages settle down even where queues do not. */
-    value->verdict = bli_quantity_diverges(quantity) ? result.verdict : BLI_STABLE;
-    value->estimate = (struct bli_estimate){NAN, NAN};
-    value->doubted = result.replications > 0 && result.doubts & BLI_DOUBTS_OF_VALUE;
-    if (result.replications == 0)
+    *value = (struct value){{NAN, NAN},
+                            bli_quantity_diverges(quantity) ? result->verdict : BLI_STABLE,
+                            result->replications > 0 && result->doubts & BLI_DOUBTS_OF_VALUE};
+    if (result->replications == 0)
         value->verdict = BLI_STABLE;
     else if (quantity.metric < BLI_METRIC_COUNT)
-        value->estimate = result.metric[quantity.metric];
-    else
-        code = bli_store_quantity(b->store, b->experiment, point, place->policy, quantity, &value->estimate,
-                                  b->err);
+        value->estimate = result->metric[quantity.metric];
+    else if (!code)
+        code = bli_cell_quantity(&cell, b->store, quantity, &value->estimate, b->err);
+    bli_cell_fini(&cell);
     return code;
 }
 

@@ -33,23 +33,33 @@ struct walk {
 
 struct outcome_row {
     size_t point, policy;
-    struct bli_case c;
-    struct bli_result result;
-    struct bli_theory_row theory_row;
+    const struct bli_cell *cell, *baseline; /* at the same point */
 };
 
-static enum bal_code for_each_row(struct walk *w,
-                                  enum bal_code (*tell)(struct walk *w, const struct outcome_row *row)) {
+typedef enum bal_code tell_row(struct walk *w, const struct outcome_row *row);
+
+/* The baseline is read once for the rows of its point, its own among them. */
+static enum bal_code tell_point(struct walk *w, size_t point, tell_row *tell) {
+    struct bli_cell baseline;
+    enum bal_code code = bli_cell_load(&baseline, w->store, w->e, point, w->e->baseline, w->err);
+    for (size_t policy = 0; !code && policy < w->e->policies; policy++) {
+        struct bli_cell other = {.count = 0};
+        const bool own = policy == w->e->baseline;
+        const struct outcome_row row = {point, policy, own ? &baseline : &other, &baseline};
+        if (!own)
+            code = bli_cell_load(&other, w->store, w->e, point, policy, w->err);
+        if (!code)
+            code = tell(w, &row);
+        bli_cell_fini(&other);
+    }
+    bli_cell_fini(&baseline);
+    return code;
+}
+
+static enum bal_code for_each_row(struct walk *w, tell_row *tell) {
     enum bal_code code = BAL_OK;
     for (size_t point = 0; !code && point < w->e->points; point++)
-        for (size_t policy = 0; !code && policy < w->e->policies; policy++) {
-            struct outcome_row row = {.point = point, .policy = policy};
-            bli_experiment_case(w->e, point, policy, &row.c);
-            row.theory_row = bli_theory_row_of(&row.c);
-            code = bli_store_result(w->store, w->e, point, policy, &row.result, w->err);
-            if (!code)
-                code = tell(w, &row);
-        }
+        code = tell_point(w, point, tell);
     return code;
 }
 
@@ -57,18 +67,16 @@ static enum bal_code for_each_row(struct walk *w,
  * them is; may be NULL. */
 static enum bal_code ratio_of(struct walk *w, const struct outcome_row *row, struct bli_quantity quantity,
                               struct bli_estimate *ratio, bool *doubted) {
+    const struct bli_result *result = &row->cell->result, *other = &row->baseline->result;
     *ratio = (struct bli_estimate){NAN, NAN};
-    if (row->result.replications == 0)
+    if (result->replications == 0)
         return BAL_OK;
-    struct bli_result other;
-    enum bal_code code = bli_store_result(w->store, w->e, row->point, w->e->baseline, &other, w->err);
     if (doubted)
-        *doubted = (row->result.doubts | other.doubts) & BLI_DOUBTS_OF_VALUE;
-    const bool unstable = row->result.verdict == BLI_UNSTABLE || other.verdict == BLI_UNSTABLE;
-    if (code || other.replications == 0 || (unstable && bli_quantity_diverges(quantity)))
-        return code;
-    return bli_store_ratio(w->store, w->e, row->point, row->policy, quantity, w->e->baseline, quantity, ratio,
-                           w->err);
+        *doubted = (result->doubts | other->doubts) & BLI_DOUBTS_OF_VALUE;
+    const bool unstable = result->verdict == BLI_UNSTABLE || other->verdict == BLI_UNSTABLE;
+    if (other->replications == 0 || (unstable && bli_quantity_diverges(quantity)))
+        return BAL_OK;
+    return bli_cell_ratio(row->cell, w->store, quantity, row->baseline, quantity, ratio, w->err);
 }
 
 /* Is it shown, but none of the metrics that every trial has? */
@@ -80,10 +88,10 @@ static bool is_extra(struct bli_quantity quantity) {
 static enum bal_code value_of(struct walk *w, const struct outcome_row *row, struct bli_quantity quantity,
                               struct bli_estimate *value) {
     *value = (struct bli_estimate){NAN, NAN};
-    if (row->result.replications == 0 ||
-        (row->result.verdict == BLI_UNSTABLE && bli_quantity_diverges(quantity)))
+    const struct bli_result *result = &row->cell->result;
+    if (result->replications == 0 || (result->verdict == BLI_UNSTABLE && bli_quantity_diverges(quantity)))
         return BAL_OK;
-    return bli_store_quantity(w->store, w->e, row->point, row->policy, quantity, value, w->err);
+    return bli_cell_quantity(row->cell, w->store, quantity, value, w->err);
 }
 
 /* The names of the settings that are swept, ended by NULL. */
@@ -125,6 +133,7 @@ static enum bal_code put_quantities(struct walk *w, const struct outcome_row *ro
 static enum bal_code csv_row(struct walk *w, const struct outcome_row *row) {
     const struct bli_experiment *e = w->e;
     struct bli_rows *rows = w->into;
+    const struct bli_theory_row theory_row = bli_theory_row_of(&row->cell->c);
     size_t index[BLI_AXES_MAX];
     struct bli_draft draft;
     enum bal_code code;
@@ -135,13 +144,13 @@ static enum bal_code csv_row(struct walk *w, const struct outcome_row *row) {
         for (size_t a = 0; a < e->axes; a++)
             bli_row_text(rows, e->axis[a].name, e->axis[a].value[index[a]].text[0]);
         bli_row_text(rows, "label", e->policy[row->policy].label);
-        bli_row_count(rows, "seed", row->c.run.seed);
-        bli_comparison_put(rows, &row->c, &row->result, &row->theory_row);
+        bli_row_count(rows, "seed", row->cell->c.run.seed);
+        bli_comparison_put(rows, &row->cell->c, &row->cell->result, &theory_row);
         code = put_quantities(w, row, false);
         if (!code)
             code = put_quantities(w, row, true);
         if (!code && w->seconds)
-            bli_row_number(rows, "seconds", row->result.seconds);
+            bli_row_number(rows, "seconds", row->cell->result.seconds);
     } while (!code && bli_row_end(rows, &draft));
     return code;
 }
@@ -177,7 +186,7 @@ static void json_experiment(struct json *json, const struct bli_experiment *e) {
 static enum bal_code json_metrics(struct walk *w, const struct outcome_row *row) {
     struct json *json = w->into;
     bli_json_open(json, "metrics", '{');
-    bli_comparison_json_metrics(json, &row->result);
+    bli_comparison_json_metrics(json, &row->cell->result);
     for (size_t i = 0; i < w->e->metrics; i++) {
         struct bli_estimate value;
         char text[BLI_QUANTITY_TEXT];
@@ -210,6 +219,7 @@ static enum bal_code json_ratio(struct walk *w, const struct outcome_row *row) {
 static enum bal_code json_row(struct walk *w, const struct outcome_row *row) {
     const struct bli_experiment *e = w->e;
     struct json *json = w->into;
+    const struct bli_theory_row theory_row = bli_theory_row_of(&row->cell->c);
     size_t index[BLI_AXES_MAX];
     bli_experiment_coordinates(e, row->point, index);
     bli_json_open(json, NULL, '{');
@@ -223,8 +233,8 @@ static enum bal_code json_row(struct walk *w, const struct outcome_row *row) {
     }
     bli_json_close(json, '}');
     bli_json_text(json, "label", e->policy[row->policy].label);
-    bli_json_count(json, "seed", row->c.run.seed);
-    bli_comparison_json_fields(json, &row->c, &row->result, &row->theory_row);
+    bli_json_count(json, "seed", row->cell->c.run.seed);
+    bli_comparison_json_fields(json, &row->cell->c, &row->cell->result, &theory_row);
     enum bal_code code = json_metrics(w, row);
     if (!code)
         code = json_ratio(w, row);
@@ -298,7 +308,7 @@ static void add_difference(struct table *table, struct bli_estimate ratio, bool 
 
 static enum bal_code add_metric(struct walk *w, const struct outcome_row *row, struct bli_quantity quantity) {
     struct table *table = w->into;
-    const struct bli_result *result = &row->result;
+    const struct bli_result *result = &row->cell->result;
     struct bli_estimate estimate = {NAN, NAN};
     if (result->replications == 0) {
         bli_table_add(table, "-");
@@ -339,13 +349,13 @@ static enum bal_code text_row(struct walk *w, const struct outcome_row *row) {
     const struct bli_experiment *e = w->e;
     struct table *table = w->into;
     add_coordinates(w, row);
-    w->outlasted = w->outlasted || row->result.outlasted;
+    w->outlasted = w->outlasted || row->cell->result.outlasted;
     char where[100];
     cell_text(e, row, where);
-    const char *sizes = bli_sizes_mark(row->c.policy.policy);
+    const char *sizes = bli_sizes_mark(row->cell->c.policy.policy);
     w->sizes = w->sizes || *sizes;
     bli_table_add(table, "%s%s%s", e->policy[row->policy].label, sizes,
-                  bli_doubt_add(&w->notes, where, &row->c, &row->result));
+                  bli_doubt_add(&w->notes, where, &row->cell->c, &row->cell->result));
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < e->metrics; i++)
         code = add_metric(w, row, e->metric[i]);

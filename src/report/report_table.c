@@ -27,13 +27,11 @@ static void put_table_head(const struct page *page, const struct bli_experiment 
     put_text(page, "</tr></thead>\n");
 }
 
-static enum bal_code put_value(const struct page *page, const struct bli_experiment *e, size_t point,
-                               size_t policy, struct bli_quantity quantity, const struct bli_result *result,
-                               struct bal_error *err) {
+static enum bal_code put_value(const struct page *page, const struct bli_cell *cell,
+                               struct bli_quantity quantity, struct bal_error *err) {
     struct bli_estimate estimate = {NAN, NAN};
-    if (result->verdict != BLI_UNSTABLE || !bli_quantity_diverges(quantity)) {
-        const enum bal_code code =
-            bli_store_quantity(page->store, e, point, policy, quantity, &estimate, err);
+    if (cell->result.verdict != BLI_UNSTABLE || !bli_quantity_diverges(quantity)) {
+        const enum bal_code code = bli_cell_quantity(cell, page->store, quantity, &estimate, err);
         if (code)
             return code;
     }
@@ -51,12 +49,9 @@ static void print_verdict(const struct bli_result *result, char *text, size_t si
              *words ? ", doubted: " : "", words);
 }
 
-static enum bal_code put_row(const struct page *page, const struct bli_experiment *e, size_t point,
-                             size_t policy, struct bal_error *err) {
-    struct bli_result result;
-    enum bal_code code = bli_store_result(page->store, e, point, policy, &result, err);
-    if (code)
-        return code;
+static enum bal_code put_cell(const struct page *page, const struct bli_experiment *e, size_t point,
+                              size_t policy, const struct bli_cell *cell, struct bal_error *err) {
+    enum bal_code code = BAL_OK;
     put_text(page, policy == 0 && point > 0 ? "<tr class=\"first\">" : "<tr>");
     size_t index[BLI_AXES_MAX];
     bli_experiment_coordinates(e, point, index);
@@ -64,11 +59,21 @@ static enum bal_code put_row(const struct page *page, const struct bli_experimen
         bli_html_element("td", NULL, e->axis[a].value[index[a]].label, page->out);
     bli_html_table_head(e->policy[policy].label, true, BLI_HTML_ROW, page->out);
     char verdict[120];
-    print_verdict(&result, verdict, sizeof verdict);
+    print_verdict(&cell->result, verdict, sizeof verdict);
     bli_html_element("td", "l", verdict, page->out);
     for (size_t m = 0; m < e->metrics && !code; m++)
-        code = put_value(page, e, point, policy, e->metric[m], &result, err);
-    fprintf(page->out, "<td>%u</td></tr>\n", result.replications);
+        code = put_value(page, cell, e->metric[m], err);
+    fprintf(page->out, "<td>%u</td></tr>\n", cell->result.replications);
+    return code;
+}
+
+static enum bal_code put_row(const struct page *page, const struct bli_experiment *e, size_t point,
+                             size_t policy, struct bal_error *err) {
+    struct bli_cell cell;
+    enum bal_code code = bli_cell_load(&cell, page->store, e, point, policy, err);
+    if (!code)
+        code = put_cell(page, e, point, policy, &cell, err);
+    bli_cell_fini(&cell);
     return code;
 }
 

@@ -113,29 +113,31 @@ void bli_live_verdict_decide(struct rig_row *row, const struct bli_model *model)
 }
 
 static enum bal_code compare_with_lab(struct bli_store *store, const struct bli_experiment *e, size_t point,
-                                      size_t policy, const struct bli_quantity quantity[2],
-                                      struct rig_row *row, struct bal_error *err) {
-    const size_t twin = (size_t)e->policy[policy].twin;
-    enum bal_code code = bli_store_quantity(store, e, point, twin, quantity[0], &row->lab_mean, err);
+                                      size_t policy, const struct bli_cell *cell,
+                                      const struct bli_quantity quantity[2], struct rig_row *row,
+                                      struct bal_error *err) {
+    struct bli_cell twin;
+    enum bal_code code = bli_cell_load(&twin, store, e, point, (size_t)e->policy[policy].twin, err);
     if (!code)
-        code = bli_store_quantity(store, e, point, twin, quantity[1], &row->lab_p99, err);
+        code = bli_cell_quantity(&twin, store, quantity[0], &row->lab_mean, err);
     if (!code)
-        code =
-            bli_store_ratio(store, e, point, policy, quantity[0], twin, quantity[0], &row->mean_ratio, err);
+        code = bli_cell_quantity(&twin, store, quantity[1], &row->lab_p99, err);
     if (!code)
-        code = bli_store_ratio(store, e, point, policy, quantity[1], twin, quantity[1], &row->p99_ratio, err);
+        code = bli_cell_ratio(cell, store, quantity[0], &twin, quantity[0], &row->mean_ratio, err);
+    if (!code)
+        code = bli_cell_ratio(cell, store, quantity[1], &twin, quantity[1], &row->p99_ratio, err);
+    bli_cell_fini(&twin);
     if (code || e->live->faults > 0)
         return code;
-    struct bli_case c;
-    bli_experiment_case(e, point, policy, &c);
-    bli_live_verdict_decide(row, &c.model);
-    if (bli_baseline_is_modelled(&e->policy[policy], &c.model))
+    bli_live_verdict_decide(row, &cell->c.model);
+    if (bli_baseline_is_modelled(&e->policy[policy], &cell->c.model))
         return BAL_OK;
     row->verdict = RIG_UNDECIDED;
     snprintf(row->reason, sizeof row->reason, "%s",
-             c.model.classes ? "the lab's model of it is for requests of one class"
-                             : "the lab's model of it is for servers of one weight; with others it chooses "
-                               "another way");
+             cell->c.model.classes
+                 ? "the lab's model of it is for requests of one class"
+                 : "the lab's model of it is for servers of one weight; with others it chooses "
+                   "another way");
     return BAL_OK;
 }
 
@@ -164,9 +166,9 @@ static struct class_times times_of_class(uint32_t classes, int class_) {
 
 enum bal_code bli_live_verdict(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                size_t policy, int class_, struct rig_row *row, struct bal_error *err) {
-    struct bli_case c;
-    bli_experiment_case(e, point, policy, &c);
-    const struct class_times times = times_of_class(bli_model_classes(&c.model), class_);
+    struct bli_cell cell;
+    enum bal_code code = bli_cell_load(&cell, store, e, point, policy, err);
+    const struct class_times times = times_of_class(bli_model_classes(&cell.c.model), class_);
     const struct bli_estimate none = {.mean = NAN, .half_width = NAN};
     *row = (struct rig_row){.label = e->policy[policy].label,
                             .class_ = times.name,
@@ -175,14 +177,16 @@ enum bal_code bli_live_verdict(struct bli_store *store, const struct bli_experim
                             .lab_p99 = none,
                             .mean_ratio = none,
                             .p99_ratio = none};
-    enum bal_code code = bli_store_quantity(store, e, point, policy, times.quantity[0], &row->mean, err);
     if (!code)
-        code = bli_store_quantity(store, e, point, policy, times.quantity[1], &row->p99, err);
+        code = bli_cell_quantity(&cell, store, times.quantity[0], &row->mean, err);
+    if (!code)
+        code = bli_cell_quantity(&cell, store, times.quantity[1], &row->p99, err);
     if (!code)
         code = gather_facts(store, e, point, policy, row, err);
     row->slower = !isnan(row->exceeded) || e->live->burn;
     if (!code && e->policy[policy].twin >= 0)
-        code = compare_with_lab(store, e, point, policy, times.quantity, row, err);
+        code = compare_with_lab(store, e, point, policy, &cell, times.quantity, row, err);
+    bli_cell_fini(&cell);
     return code;
 }
 

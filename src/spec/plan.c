@@ -170,6 +170,9 @@ void bli_plan_policy(const struct bli_experiment *e, size_t point, size_t policy
                 bli_field_number(e->axis[a].value[index[a]].text[f],
                                  &spec->value[param - spec->policy->params]);
         }
+    const enum bli_engine chosen = e->own->engine[point * e->policies + policy];
+    if (!e->live && chosen != BLI_ENGINE_AUTO)
+        draft->c.run.engine = chosen;
     bli_draft_choose_length(draft, &draft->c, 1, bli_default_run_length(&draft->c.model));
     draft->c.max_run_length = 0;
     if (e->live) {
@@ -188,10 +191,8 @@ void bli_experiment_case(const struct bli_experiment *e, size_t point, size_t po
     *c = draft.c;
 }
 
-unsigned bli_plan_most(const struct bli_experiment *e, size_t point) {
-    struct bli_draft draft;
-    bli_plan_point(e, point, &draft);
-    return draft.most > draft.c.replications ? (unsigned)draft.most : draft.c.replications;
+unsigned bli_plan_most(const struct bli_draft *draft) {
+    return draft->most > draft->c.replications ? (unsigned)draft->most : draft->c.replications;
 }
 
 static void write_to_file(void *context, const char *piece) {
@@ -212,8 +213,7 @@ char *bli_plan_identity(const struct bli_case *c) {
         bli_number_print(c->run.warmup, warmup);
     else if (c->run.warmup == BLI_WARMUP_MSER)
         strcpy(warmup, "mser");
-    enum bli_engine engine = c->run.engine;
-    bli_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
+    const enum bli_engine engine = c->run.engine;
     fprintf(out, "policy=%s\nengine=%s\ntime=%s\nwarmup=%s\nseed=%" PRIu64 "\nresults=%d", policy,
             bli_engine_text(engine), time, warmup, c->run.seed, results_revision(engine));
     const char *plugin = bli_plugin_hash(c->policy.policy);

@@ -19,7 +19,9 @@ struct bli_experiment_private {
     struct bli_draft base; /* without what the axes set */
     const unsigned *item;  /* of each policy: its place in the list of the file */
     struct bli_swept swept[BLI_AXES_MAX][BLI_AXIS_FIELDS_MAX];
-    double *delay; /* that was measured, of each policy at each point in turn; 0: not yet. NULL: none is */
+    /* Of each policy at each point in turn: */
+    enum bli_engine *engine; /* that was chosen for it when the file was read; auto: not yet */
+    double *delay;           /* that was measured; 0: not yet. NULL: none is */
 };
 
 /* The parameter of the policy that this field of an axis sets, or NULL. */
@@ -43,7 +45,7 @@ void bli_plan_policy(const struct bli_experiment *experiment, size_t point, size
  * part; the caller frees it. NULL: not enough memory. */
 char *bli_plan_identity(const struct bli_case *c);
 
-/* Most replications that the cell may have. */
-unsigned bli_plan_most(const struct bli_experiment *experiment, size_t point);
+/* Most replications that a cell with this draft may have. */
+unsigned bli_plan_most(const struct bli_draft *draft);
 
 #endif

@@ -245,9 +245,9 @@ static enum bal_code check_point(struct bli_reader *reader, size_t point) {
             return code;
     }
     for (size_t p = 0; p < e->policies; p++) {
-        enum bli_engine engine;
         bli_plan_policy(e, point, p, &draft);
-        if (bli_simulate_check(&draft.c.model, &draft.c.policy, draft.c.run.engine, &engine, &inner))
+        if (bli_simulate_check(&draft.c.model, &draft.c.policy, draft.c.run.engine,
+                               &e->own->engine[point * e->policies + p], &inner))
             return bli_reader_fail(reader, policy_node(reader, p), "policies", inner.code, "%s%s", at,
                                    inner.text);
         if (draft.c.fluid && bli_case_fluid_check(&draft.c, &inner))
@@ -284,16 +284,14 @@ static enum bal_code read_metrics(struct bli_reader *reader) {
     return code;
 }
 
-/* Room for the delays of messages, where they are measured. */
-static enum bal_code make_delays(struct bli_reader *reader) {
+/* Room for the engines, and for the delays of messages where they are measured. */
+static enum bal_code make_cells(struct bli_reader *reader) {
     struct bli_experiment *e = reader->e;
-    if (!e->live)
-        return BAL_OK;
     const size_t count = e->points * e->policies;
-    e->own->delay = bli_reader_take(reader, count, sizeof *e->own->delay);
-    for (size_t i = 0; e->own->delay && i < count; i++)
-        e->own->delay[i] = 0;
-    return e->own->delay ? BAL_OK : BAL_E_MEMORY;
+    e->own->engine = bli_reader_take(reader, count, sizeof *e->own->engine);
+    if (e->live)
+        e->own->delay = bli_reader_take(reader, count, sizeof *e->own->delay);
+    return reader->arena->lost ? BAL_E_MEMORY : BAL_OK;
 }
 
 static enum bal_code read_all(struct bli_reader *reader) {
@@ -312,7 +310,7 @@ static enum bal_code read_all(struct bli_reader *reader) {
     e->seed = (uint64_t)bli_reader_number(reader, reader->root, "seed", 1);
     /* Checks that need a correct file come last, so that as many mistakes as possible are found at once. */
     enum bal_code (*const part[])(struct bli_reader *) = {
-        bli_read_live, bli_read_policies, read_settings,   bli_read_sweep, make_delays,
+        bli_read_live, bli_read_policies, read_settings,   bli_read_sweep, make_cells,
         read_metrics,  bli_read_figures,  bli_read_claims, check_settings, check_cells};
     for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++)
         code = part[i](reader);

@@ -54,11 +54,9 @@ static enum bal_code load_policy(struct gauge *gauge, const struct bli_operand *
     if (!code && !cell.complete)
         side->unknown = "not all of its trials have been run";
     if (!code && cell.complete) {
-        struct bli_result result;
-        bli_result_of(&cell.c, cell.trial, cell.count, &result);
-        gauge->doubts |= result.doubts & BLI_DOUBTS_OF_VALUE;
-        side->verdict = result.verdict;
-        side->infinite = result.verdict == BLI_UNSTABLE && !cell.c.path && /* a span has its mean */
+        gauge->doubts |= cell.result.doubts & BLI_DOUBTS_OF_VALUE;
+        side->verdict = cell.result.verdict;
+        side->infinite = cell.result.verdict == BLI_UNSTABLE && !cell.c.path && /* a span has its mean */
                          bli_quantity_diverges(operand->quantity);
         side->count = bli_cell_extent(&cell);
         side->value = malloc((side->count + 1) * sizeof *side->value);

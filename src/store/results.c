@@ -32,11 +32,12 @@ static enum bal_code load_trials(struct bli_cell *cell, struct bli_store *store,
         const enum bal_code code =
             bli_store_get(store, cell->id, wanted, cell->trial, cell->which, &cell->count, err);
         cell->complete = !code && cell->count == wanted;
-        if (!cell->complete || !(cell->c.precision > 0))
+        if (code)
             return code;
-        struct bli_result result;
-        bli_result_of(&cell->c, cell->trial, cell->count, &result);
-        const unsigned needed = bli_replications_needed(&cell->c, &result, most);
+        bli_result_of(&cell->c, cell->trial, cell->count, &cell->result);
+        if (!cell->complete || !(cell->c.precision > 0))
+            return BAL_OK;
+        const unsigned needed = bli_replications_needed(&cell->c, &cell->result, most);
         if (needed == wanted)
             return BAL_OK;
         wanted = needed;
@@ -46,15 +47,19 @@ static enum bal_code load_trials(struct bli_cell *cell, struct bli_store *store,
 enum bal_code bli_cell_load(struct bli_cell *cell, struct bli_store *store,
                             const struct bli_experiment *experiment, size_t point, size_t policy,
                             struct bal_error *err) {
-    *cell = (struct bli_cell){0};
-    bli_experiment_case(experiment, point, policy, &cell->c);
+    struct bli_draft draft;
+    bli_plan_point(experiment, point, &draft);
+    bli_plan_policy(experiment, point, policy, &draft);
+    *cell = (struct bli_cell){.c = draft.c};
     char *identity = bli_plan_identity(&cell->c);
     if (!identity)
         return no_memory(err);
     enum bal_code code = bli_store_cell(store, identity, false, &cell->id, err);
     free(identity);
     if (!code && cell->id)
-        code = load_trials(cell, store, bli_plan_most(experiment, point), err);
+        code = load_trials(cell, store, bli_plan_most(&draft), err);
+    else if (!code)
+        bli_result_of(&cell->c, NULL, 0, &cell->result);
     return code;
 }
 
@@ -84,60 +89,40 @@ enum bal_code bli_store_result(struct bli_store *store, const struct bli_experim
                                size_t policy, struct bli_result *result, struct bal_error *err) {
     struct bli_cell cell;
     const enum bal_code code = bli_cell_load(&cell, store, experiment, point, policy, err);
-    if (!code)
-        bli_result_of(&cell.c, cell.trial, cell.count, result);
+    *result = cell.result;
     bli_cell_fini(&cell);
     return code;
 }
 
-/* As it was when its precision was reached. */
-static struct bli_estimate precise_response(const struct bli_cell *cell) {
-    struct bli_result result;
-    bli_result_of(&cell->c, cell->trial, cell->count, &result);
-    return result.metric[BLI_RESPONSE_MEAN];
-}
-
-enum bal_code bli_store_quantity(struct bli_store *store, const struct bli_experiment *experiment,
-                                 size_t point, size_t policy, struct bli_quantity quantity,
-                                 struct bli_estimate *estimate, struct bal_error *err) {
-    struct bli_cell cell;
-    enum bal_code code = bli_cell_load(&cell, store, experiment, point, policy, err);
-    double *value = malloc((bli_cell_extent(&cell) + 1) * sizeof *value);
-    if (!code && !value)
-        code = no_memory(err);
+enum bal_code bli_cell_quantity(const struct bli_cell *cell, struct bli_store *store,
+                                struct bli_quantity quantity, struct bli_estimate *estimate,
+                                struct bal_error *err) {
+    if (cell->c.precision > 0 && quantity.metric == BLI_RESPONSE_MEAN && !(quantity.quantile > 0)) {
+        *estimate = cell->result.metric[BLI_RESPONSE_MEAN]; /* as it was when its precision was reached */
+        return BAL_OK;
+    }
+    double *value = malloc((bli_cell_extent(cell) + 1) * sizeof *value);
+    const enum bal_code code = value ? bli_cell_values(cell, store, quantity, value, err) : no_memory(err);
     if (!code)
-        code = bli_cell_values(&cell, store, quantity, value, err);
-    if (!code)
-        *estimate = bli_estimate_mean(value, bli_cell_extent(&cell));
-    if (!code && cell.c.precision > 0 && quantity.metric == BLI_RESPONSE_MEAN && !(quantity.quantile > 0))
-        *estimate = precise_response(&cell);
+        *estimate = bli_estimate_mean(value, bli_cell_extent(cell));
     free(value);
-    bli_cell_fini(&cell);
     return code;
 }
 
-enum bal_code bli_store_ratio(struct bli_store *store, const struct bli_experiment *experiment, size_t point,
-                              size_t policy, struct bli_quantity quantity, size_t other,
-                              struct bli_quantity over, struct bli_estimate *estimate,
-                              struct bal_error *err) {
-    struct bli_cell above, below = {.count = 0};
-    enum bal_code code = bli_cell_load(&above, store, experiment, point, policy, err);
-    if (!code)
-        code = bli_cell_load(&below, store, experiment, point, other, err);
-    const size_t tops = bli_cell_extent(&above), bottoms = bli_cell_extent(&below);
+enum bal_code bli_cell_ratio(const struct bli_cell *cell, struct bli_store *store,
+                             struct bli_quantity quantity, const struct bli_cell *other,
+                             struct bli_quantity over, struct bli_estimate *estimate, struct bal_error *err) {
+    const size_t tops = bli_cell_extent(cell), bottoms = bli_cell_extent(other);
     double *top = malloc((tops + 1) * sizeof *top), *bottom = malloc((bottoms + 1) * sizeof *bottom);
-    if (!code && (!top || !bottom))
-        code = no_memory(err);
+    enum bal_code code = top && bottom ? BAL_OK : no_memory(err);
     if (!code)
-        code = bli_cell_values(&above, store, quantity, top, err);
+        code = bli_cell_values(cell, store, quantity, top, err);
     if (!code)
-        code = bli_cell_values(&below, store, over, bottom, err);
+        code = bli_cell_values(other, store, over, bottom, err);
     if (!code)
         *estimate = bli_estimate_ratio(top, bottom, tops < bottoms ? tops : bottoms);
     free(top);
     free(bottom);
-    bli_cell_fini(&above);
-    bli_cell_fini(&below);
     return code;
 }
 

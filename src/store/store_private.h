@@ -71,28 +71,4 @@ enum bal_code bli_store_add_command(struct bli_store *store, int64_t run, const 
                                     struct bal_error *err);
 enum bal_code bli_store_end(struct bli_store *store, int64_t run, struct bal_error *err);
 
-/* A cell with the trials that count: as many as the experiment wants, fewer when not all are there yet. */
-struct bli_cell {
-    struct bli_case c;
-    int64_t id; /* 0: not in the store */
-    struct bli_trial *trial;
-    unsigned *which; /* the replication of each */
-    size_t count;
-    bool complete;
-};
-/* To be ended with bli_cell_fini, also after a failure. */
-enum bal_code bli_cell_load(struct bli_cell *cell, struct bli_store *store,
-                            const struct bli_experiment *experiment, size_t point, size_t policy,
-                            struct bal_error *err);
-void bli_cell_fini(struct bli_cell *cell);
-
-/* The unit of the times in its histograms. */
-double bli_cell_unit(const struct bli_cell *cell);
-
-/* One more than the largest replication. */
-size_t bli_cell_extent(const struct bli_cell *cell);
-/* The values of a quantity by replication, NaN where there is none; value must hold `extent` numbers. */
-enum bal_code bli_cell_values(const struct bli_cell *cell, struct bli_store *store,
-                              struct bli_quantity quantity, double *value, struct bal_error *err);
-
 #endif

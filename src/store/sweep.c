@@ -215,7 +215,7 @@ static enum bal_code add_request(struct bli_sweep *sweep, size_t point, size_t p
         .cell = cell,
         .cost = bli_case_cost(&draft->c),
         .wanted = draft->c.replications,
-        .most = draft->most > draft->c.replications ? (unsigned)draft->most : draft->c.replications,
+        .most = bli_plan_most(draft),
         .adaptive = draft->c.precision > 0,
     };
     sweep->requests++;

@@ -23,13 +23,15 @@ static void check_error(const struct bal_error *err, enum bal_code code) {
 }
 
 static void check_cell(const struct bli_experiment *e, size_t point, size_t policy) {
-    struct bli_case c;
+    struct bli_draft draft;
     struct bal_error err = {0};
     enum bli_engine engine;
-    bli_experiment_case(e, point, policy, &c);
+    bli_plan_point(e, point, &draft);
+    bli_plan_policy(e, point, policy, &draft);
+    const struct bli_case c = draft.c;
     assert(bli_simulate_check(&c.model, &c.policy, c.run.engine, &engine, &err) == BAL_OK);
-    assert(c.run.time > 0 && isfinite(c.run.time) && c.replications >= 1);
-    assert(bli_plan_most(e, point) >= c.replications);
+    assert(engine == c.run.engine && c.run.time > 0 && isfinite(c.run.time) && c.replications >= 1);
+    assert(bli_plan_most(&draft) >= c.replications);
     assert(bli_case_cost(&c) > 0);
     char *identity = bli_plan_identity(&c);
     assert(identity && strstr(identity, "policy=") && strstr(identity, "seed="));

@@ -245,6 +245,17 @@ static struct bli_result result_of(const struct bli_experiment *e, struct bli_st
     return result;
 }
 
+static struct bli_estimate quantity_of(const struct bli_experiment *e, struct bli_store *store, size_t point,
+                                       size_t policy, struct bli_quantity quantity) {
+    struct bli_cell cell;
+    struct bli_estimate estimate;
+    struct bal_error err = {0};
+    assert_int_equal(bli_cell_load(&cell, store, e, point, policy, &err), BAL_OK);
+    assert_int_equal(bli_cell_quantity(&cell, store, quantity, &estimate, &err), BAL_OK);
+    bli_cell_fini(&cell);
+    return estimate;
+}
+
 /* The results of the store are those of the lab on the same cases. */
 static void results_are_those_of_the_lab(void **state) {
     struct bli_store *store = *state;
@@ -366,9 +377,9 @@ static void precision_is_reached_in_the_same_steps(void **state) {
             assert_int_equal(stored.replications, direct.replications);
             assert_memory_equal(direct.metric, stored.metric, sizeof direct.metric);
             largest = stored.replications > largest ? stored.replications : largest;
-            struct bli_estimate shown; /* by tables and figures: as precise as it was found to be */
             const struct bli_quantity mean = {.metric = BLI_RESPONSE_MEAN};
-            assert_int_equal(bli_store_quantity(store, e, point, policy, mean, &shown, &err), BAL_OK);
+            /* by tables and figures: as precise as it was found to be */
+            const struct bli_estimate shown = quantity_of(e, store, point, policy, mean);
             assert_memory_equal(&shown, &stored.metric[BLI_RESPONSE_MEAN], sizeof shown);
             controlled += stored.controls > 0;
         }
@@ -434,15 +445,19 @@ static void ratios_are_paired(void **state) {
     struct bli_estimate ratio;
     struct bal_error err = {0};
     const struct bli_quantity mean = {BLI_RESPONSE_MEAN, 0};
-    assert_int_equal(bli_store_ratio(store, e, 0, 1, mean, 0, mean, &ratio, &err), BAL_OK);
+    struct bli_cell cell[2];
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(bli_cell_load(&cell[i], store, e, 0, i, &err), BAL_OK);
+    assert_int_equal(bli_cell_ratio(&cell[1], store, mean, &cell[0], mean, &ratio, &err), BAL_OK);
     const struct bli_estimate x = b.metric[BLI_RESPONSE_MEAN], y = a.metric[BLI_RESPONSE_MEAN];
     assert_true(fabs(ratio.mean - x.mean / y.mean) < 1e-12);
     const double unpaired = hypot(x.half_width / y.mean, x.mean * y.half_width / y.mean / y.mean);
     assert_true(ratio.half_width < unpaired / 2);
-    assert_int_equal(bli_store_ratio(store, e, 0, 0, mean, 0, mean, &ratio, &err), BAL_OK);
+    assert_int_equal(bli_cell_ratio(&cell[0], store, mean, &cell[0], mean, &ratio, &err), BAL_OK);
     assert_true(ratio.mean == 1 && ratio.half_width == 0);
-    struct bli_estimate quantity;
-    assert_int_equal(bli_store_quantity(store, e, 0, 0, mean, &quantity, &err), BAL_OK);
+    for (size_t i = 0; i < 2; i++)
+        bli_cell_fini(&cell[i]);
+    const struct bli_estimate quantity = quantity_of(e, store, 0, 0, mean);
     assert_true(quantity.mean == y.mean && quantity.half_width == y.half_width);
     bli_experiment_free(e);
 }

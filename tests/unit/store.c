@@ -419,8 +419,11 @@ static struct bli_estimate first_quantity(const char *name, const struct bli_exp
     struct bli_store *store = open_store(name, BLI_STORE_READ);
     struct bli_estimate estimate = {NAN, NAN};
     struct bal_error err = {0};
-    if (bli_store_quantity(store, e, 0, 0, e->metric[metric], &estimate, &err))
+    struct bli_cell cell;
+    if (bli_cell_load(&cell, store, e, 0, 0, &err) ||
+        bli_cell_quantity(&cell, store, e->metric[metric], &estimate, &err))
         fail_msg("%s", err.text);
+    bli_cell_fini(&cell);
     bli_store_close(store);
     return estimate;
 }
