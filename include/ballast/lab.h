@@ -6,6 +6,7 @@
 #ifndef BALLAST_LAB_H
 #define BALLAST_LAB_H
 
+#include "ballast/predict.h"
 #include "ballast/simulate.h"
 
 #ifdef __cplusplus
@@ -27,6 +28,10 @@ struct bli_case {
     double max_run_length; /* when above run.time: while the result is doubted as settling, the run is done
                             * again twice as long, and where a precision would take many replications so much
                             * longer that few do, up to this length; 0: its length is what it is */
+    /* What theory says of this model and policy, so that it is not computed again for each result; NULL: not
+     * known, or not computed yet. */
+    const struct bli_prediction *known;
+    const struct bli_expansion *expansion;
 };
 
 /* Why a result is doubted: its interval may miss the true value more often than its confidence promises. */
@@ -47,6 +52,14 @@ enum {
 const char *bli_doubt_text(enum bli_doubt doubt); /* "settling", "theory", "tail", "few", "growing",
                                                      "bound", "precision" */
 
+/* How fast the fleet of a case forgets how it began. */
+struct bli_time_constant {
+    double constant; /* what is missing of the mean queue falls about like exp(-t/constant); NaN: not known */
+    double together; /* the part of it that is one for the whole fleet, so that there is no more of it to be
+                        seen in more servers; 0 where that is not measured */
+    bool known;      /* by theory; otherwise the slowest that is plausible */
+};
+
 /* The combined result of the replications of a case. */
 struct bli_result {
     struct bli_estimate metric[BLI_METRIC_COUNT];
@@ -59,11 +72,12 @@ struct bli_result {
     unsigned controls;     /* control variates that the mean response time was found with, where a precision
                             * is wanted: its interval has so many degrees of freedom less */
     unsigned doubts;       /* of enum bli_doubt; 0: none, or there are no means to doubt */
-    bool precise;          /* the wanted precision was reached, undoubted (true when none was wanted) */
-    double time;           /* length of its runs */
-    bool outlasted;        /* the runs went on after the end of their load curve, which stayed as it was */
-    double warmup;         /* mean fraction of the run that was cut */
-    uint64_t jobs;         /* measured */
+    struct bli_time_constant settling;
+    bool precise;   /* the wanted precision was reached, undoubted (true when none was wanted) */
+    double time;    /* length of its runs */
+    bool outlasted; /* the runs went on after the end of their load curve, which stayed as it was */
+    double warmup;  /* mean fraction of the run that was cut */
+    uint64_t jobs;  /* measured */
     uint64_t events;
     double seconds; /* of processor time, all its trials */
 };

@@ -229,6 +229,8 @@ struct bli_run {
     double warmup; /* fraction of it to cut, 0 to 0.999; NaN: BLI_WARMUP_DEFAULT, or 0 with a trace; or
                     * BLI_WARMUP_MSER */
     enum bli_engine engine;
+    bool engine_fits; /* bli_simulate_check has chosen it for this model and policy, which are as they were
+                       * then: they are not checked again */
     const char *real; /* engine live: all that is started, as text; NULL otherwise */
     bool reference;   /* no index and no specialised loop: the slow twin that tests compare with */
     bool timed;       /* the markov engine draws the times of all events, also where it could count them */

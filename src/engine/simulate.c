@@ -334,8 +334,9 @@ enum bal_code bli_simulate(const struct bli_model *model, const struct bal_polic
     enum bli_engine engine = run->engine;
     if (engine == BLI_ENGINE_LIVE)
         return bal_fail(err, BAL_E_MODEL, "real processes are measured by `ballast live`, not simulated");
+    const bool asks_more = run->trace || run->history || run->failing > 0;
     enum bal_code code = check_trace(model, run, err);
-    if (!code)
+    if (!code && (!run->engine_fits || asks_more))
         code = choose_engine(model, policy, run, engine, &engine, err);
     if (!code && (run->history || run->failing > 0))
         code = check_extras(model, run, err);

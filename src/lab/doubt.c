@@ -44,15 +44,14 @@ static double tolerable_bias(struct bli_estimate estimate) {
  * And where a replication has not even ten such times, taken over all servers, its mean is far from normal.
  */
 static bool is_short(const struct bli_case *c, const struct bli_result *result) {
-    const struct bli_time_constant settling = bli_time_constant_of(c, result);
-    const double r = settling.constant;
+    const double r = result->settling.constant;
     if (isnan(r) || c->run.initial)
         return false;
     const double cut = result->warmup * result->time, measured = result->time - cut;
     const double missing = c->model.start.busy > 0 ? 0 : bias_of(r, cut, measured);
     return missing > tolerable_bias(result->metric[BLI_RESPONSE_MEAN]) ||
            bli_servers_count(&c->model.servers) * measured < BLI_TIME_CONSTANTS_MIN * r ||
-           measured < BLI_TIME_CONSTANTS_MIN * settling.together;
+           measured < BLI_TIME_CONSTANTS_MIN * result->settling.together;
 }
 
 /* How many servers are on settles in the time that they take to go off and to come back, however the run
@@ -91,16 +90,18 @@ bool bli_result_contradicts(const struct bli_result *result, double known, doubl
 
 /* Outside of that interval by more than the expansion may be wrong, where it says that this is little? */
 static bool differs_from_expansion(const struct bli_case *c, const struct bli_result *result) {
-    struct bli_expansion expansion;
-    if (!bli_theory_expand(&c->model, &c->policy, &expansion) || !bli_expansion_is_close(&expansion))
-        return false;
-    return bli_result_contradicts(result, expansion.response_mean, expansion.error);
+    struct bli_expansion computed;
+    const struct bli_expansion *expansion = c->expansion;
+    if (!expansion && bli_theory_expand(&c->model, &c->policy, &computed))
+        expansion = &computed;
+    return expansion && bli_expansion_is_close(expansion) &&
+           bli_result_contradicts(result, expansion->response_mean, expansion->error);
 }
 
 static bool contradicts_theory(const struct bli_case *c, const struct bli_result *result) {
     if (c->path || c->run.trace)
         return false;
-    const struct bli_prediction known = bli_theory_predict(&c->model, &c->policy);
+    const struct bli_prediction known = c->known ? *c->known : bli_theory_predict(&c->model, &c->policy);
     if (known.kind == BLI_THEORY_LIMIT)
         return differs_from_expansion(c, result);
     return known.kind == BLI_THEORY_EXACT &&
@@ -151,7 +152,7 @@ void bli_result_doubt(const struct bli_case *c, struct bli_result *result) {
 }
 
 double bli_result_spells(const struct bli_case *c, const struct bli_result *result, double quantile) {
-    const struct bli_time_constant settling = bli_time_constant_of(c, result);
+    const struct bli_time_constant settling = result->settling;
     const double measured = (1 - result->warmup) * result->time;
     const double spells = fmin(bli_servers_count(&c->model.servers) * measured / settling.constant,
                                settling.together > 0 ? measured / settling.together : INFINITY);

@@ -57,7 +57,7 @@ double bli_case_cost(const struct bli_case *c) {
     if (c->model.clock == BLI_CLOCK_SLOTTED)
         return slotted_cost(c);
     enum bli_engine engine = c->run.engine;
-    if (engine == BLI_ENGINE_AUTO)
+    if (engine == BLI_ENGINE_AUTO) /* otherwise it is the one that was chosen, or it will not run */
         bli_simulate_check(&c->model, &c->policy, engine, &engine, NULL);
     const double jobs = c->run.time * bli_model_arrival_rate(&c->model);
     const double possible = jobs / c->model.load; /* completions of servers that are never idle */
@@ -234,8 +234,6 @@ void bli_result_of(const struct bli_case *c, const struct bli_trial *trial, size
         result->metric[m] = estimate_metric(trial, count, m);
     if (c->run.percentiles)
         estimate_percentiles(trial, count, c->run.percentiles->count, result);
-    if (count == 0)
-        return;
     for (size_t r = 0; r < count; r++) {
         bli_drift_add(&drift, trial[r].quarter);
         for (int i = 0; i < BLI_TAIL_LEVELS; i++)
@@ -245,8 +243,11 @@ void bli_result_of(const struct bli_case *c, const struct bli_trial *trial, size
         result->events += trial[r].events;
         result->seconds += trial[r].seconds;
     }
-    for (int i = 0; i < BLI_TAIL_LEVELS; i++) /* the sum is divided, so that tail[0] is 1 */
+    for (int i = 0; i < BLI_TAIL_LEVELS && count > 0; i++) /* the sum is divided, so that tail[0] is 1 */
         result->tail[i] /= (double)count;
+    result->settling = bli_time_constant_of(c, result);
+    if (count == 0)
+        return;
     result->verdict = verdict_of(c, &drift, result);
     result->engine = trial[0].engine;
     bli_result_apply_control_variates(c, trial, count, result);
@@ -423,6 +424,14 @@ static enum bal_code run_rounds(struct lab *lab, struct bli_result *result) {
     return BAL_OK;
 }
 
+/* Once for all trials of a case. Those that ask for more than a model and a policy choose for themselves, and
+ * so do those that cannot be: they say why. */
+static void choose_engine(struct bli_case *c) {
+    struct bli_run *run = &c->run;
+    if (!run->engine_fits && !run->trace && !run->history && run->failing == 0)
+        run->engine_fits = !bli_simulate_check(&c->model, &c->policy, run->engine, &run->engine, NULL);
+}
+
 enum bal_code bli_lab_run(const struct bli_case *cases, size_t count, const struct bli_lab_options *options,
                           struct bli_result *result, struct bal_error *err) {
     struct lab lab = {.count = count, .options = options};
@@ -433,6 +442,7 @@ enum bal_code bli_lab_run(const struct bli_case *cases, size_t count, const stru
     enum bal_code code = lab.cases && lab.record && lab.before ? BAL_OK : BAL_E_MEMORY;
     for (size_t i = 0; !code && i < count; i++) {
         lab.cases[i] = cases[i];
+        choose_engine(&lab.cases[i]);
         result[i] = (struct bli_result){0};
         lab.record[i].wanted = cases[i].replications;
     }

@@ -44,8 +44,8 @@ double bli_initial_run_length(const struct bli_case *cases, size_t count) {
     const double usual = bli_default_run_length(model), servers = bli_servers_count(&model->servers);
     double time = jobs / bli_model_arrival_rate(model);
     for (size_t i = 0; i < count; i++) {
-        const double r = time_constant(&cases[i]);
-        if (!(cases[i].precision > 0) || !isfinite(r))
+        const double r = cases[i].precision > 0 ? time_constant(&cases[i]) : NAN;
+        if (!isfinite(r))
             return usual;
         time = fmax(time, fmax(constants, of_all_servers / servers) * r);
     }
@@ -98,17 +98,19 @@ static void set_length(struct bli_case *c, double usual, double window, double t
 
 void bli_choose_length(struct bli_case *cases, size_t count, double usual, double window) {
     double most = INFINITY, before = 0, time = usual;
-    for (size_t i = 0; i < count; i++)
-        most = fmin(most, longest_time(&cases[i], usual));
     for (size_t i = 0; i < count; i++) {
-        const double wanted = time_before(&cases[i]);
+        most = fmin(most, longest_time(&cases[i], usual));
+        cases[i].max_run_length = time_before(&cases[i]); /* held here until all lengths are known */
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double wanted = cases[i].max_run_length;
         if (time_for(&cases[i], usual, window, wanted) <= most && wanted > before) {
             before = wanted;
             time = time_for(&cases[i], usual, window, wanted);
         }
     }
     for (size_t i = 0; i < count; i++) {
-        const bool hopeless = time_before(&cases[i]) > before;
+        const bool hopeless = cases[i].max_run_length > before;
         set_length(&cases[i], usual, window, time, before);
         cases[i].max_run_length = hopeless ? cases[i].run.time : fmax(most, cases[i].run.time);
     }
@@ -144,7 +146,7 @@ static double least_measured(const struct bli_case *c, const struct bli_time_con
 }
 
 struct bli_advice bli_advise_length(const struct bli_case *c, const struct bli_result *result) {
-    const struct bli_time_constant settling = bli_time_constant_of(c, result);
+    const struct bli_time_constant settling = result->settling;
     const double before = c->model.start.busy > 0 ? 0 : time_constants * settling.constant;
     const double cut = result->warmup * result->time, measured = result->time - cut;
     const double least = least_measured(c, &settling);

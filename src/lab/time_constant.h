@@ -8,15 +8,8 @@
 /* A mean over fewer time constants is far from normal. */
 enum { BLI_TIME_CONSTANTS_MIN = 10 };
 
-struct bli_time_constant {
-    double constant; /* what is missing of the mean queue falls about like exp(-t/constant); NaN: not known */
-    double together; /* the part of it that is one for the whole fleet, so that there is no more of it to be
-                        seen in more servers; 0 where that is not measured */
-    bool known;      /* by theory; otherwise the slowest that is plausible */
-};
-
-/* result: what was measured of the case; its queues may show that it is faster than the slowest. NULL:
- * nothing. */
+/* result: what was measured of the case, which keeps it as `settling`; its queues may show that it is faster
+ * than the slowest. NULL: nothing. */
 struct bli_time_constant bli_time_constant_of(const struct bli_case *c, const struct bli_result *result);
 
 /* How long servers take to go off and to come back; 0: they do not. */

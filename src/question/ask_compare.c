@@ -90,14 +90,16 @@ static enum bal_code run(const struct args *args, struct bli_case *cases, struct
                          struct bli_asking *asking, struct bal_error *err) {
     const struct bli_request *common = &args->common;
     bli_request_cases(common, cases);
-    struct bli_doing doing;
-    const struct bli_lab_options lab = bli_asking_lab(asking, common, &doing);
-    const enum bal_code code = bli_lab_run(cases, common->policies, &lab, results, err);
-    if (code && code != BAL_E_STOPPED)
-        return code;
     struct bli_theory_row *theory_row = bli_theory_rows_new(cases, common->policies);
     if (!theory_row)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
+    struct bli_doing doing;
+    const struct bli_lab_options lab = bli_asking_lab(asking, common, &doing);
+    const enum bal_code code = bli_lab_run(cases, common->policies, &lab, results, err);
+    if (code && code != BAL_E_STOPPED) {
+        free(theory_row);
+        return code;
+    }
     if (args->exact && code != BAL_E_STOPPED)
         solve_chains(theory_row, cases, results, common->policies, asking);
     const struct comparison comparison = {

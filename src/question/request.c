@@ -122,11 +122,11 @@ static void choose_all(struct bli_request *request) {
     }
     const char *name;
     for (size_t i = 0; (name = bli_default_policy(i)) && request->policies < BLI_REQUEST_POLICIES; i++) {
-        struct bal_policy_spec spec;
-        enum bli_engine engine;
-        if (bal_policy_parse(name, &spec, NULL) == BAL_OK && bli_simulate_is_distinct(model, spec.policy) &&
-            bli_simulate_check(model, &spec, request->draft.c.run.engine, &engine, NULL) == BAL_OK)
-            request->policy[request->policies++] = spec;
+        struct bal_policy_spec *spec = &request->policy[request->policies];
+        if (bal_policy_parse(name, spec, NULL) == BAL_OK && bli_simulate_is_distinct(model, spec->policy) &&
+            bli_simulate_check(model, spec, request->draft.c.run.engine, &request->engine[request->policies],
+                               NULL) == BAL_OK)
+            request->policies++;
     }
 }
 
@@ -182,14 +182,16 @@ enum bal_code bli_request_check(struct bli_request *request, struct bal_error *e
     code = bli_model_check(model, err);
     if (code)
         return code;
+    memset(request->engine, BLI_ENGINE_AUTO, sizeof request->engine);
     if (request->policies == 0)
         choose_all(request);
     if (request->policies == 0)
         return bal_fail(err, BAL_E_MODEL, "no policy fits this model; name one with --policy to see why");
     for (size_t i = 0; i < request->policies; i++) {
         struct bal_error why = {0};
-        enum bli_engine engine;
-        code = bli_simulate_check(model, &request->policy[i], request->draft.c.run.engine, &engine, &why);
+        enum bli_engine *engine = &request->engine[i];
+        if (*engine == BLI_ENGINE_AUTO)
+            code = bli_simulate_check(model, &request->policy[i], request->draft.c.run.engine, engine, &why);
         if (code)
             return bal_fail(err, code, "--policy: %s", why.text);
     }
@@ -207,8 +209,11 @@ struct bli_draft bli_request_draft(const struct bli_request *request, size_t pol
 }
 
 void bli_request_cases(const struct bli_request *request, struct bli_case *cases) {
-    for (size_t i = 0; i < request->policies; i++)
+    for (size_t i = 0; i < request->policies; i++) {
         cases[i] = bli_request_draft(request, i).c;
+        cases[i].run.engine = request->engine[i];
+        cases[i].run.engine_fits = request->engine[i] != BLI_ENGINE_AUTO;
+    }
     const double usual = request->draft.window > 0 ? bli_default_run_length(&cases[0].model)
                                                    : bli_initial_run_length(cases, request->policies);
     bli_draft_choose_length(&request->draft, cases, request->policies, usual);

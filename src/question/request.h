@@ -15,6 +15,7 @@ struct bli_request {
     uint64_t given; /* the settings that were given, a bit for each in the order of bli_setting_at */
     struct bal_policy_spec policy[BLI_REQUEST_POLICIES];
     const char *called[BLI_REQUEST_POLICIES]; /* the name that the user typed, if it is an alias of ours */
+    enum bli_engine engine[BLI_REQUEST_POLICIES]; /* of each, chosen by bli_request_check; auto: not yet */
     size_t policies;
     double seed, threads;
     struct bli_percentiles percentiles; /* none: the usual ones */

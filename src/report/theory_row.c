@@ -29,9 +29,12 @@ enum bli_chain_outcome bli_theory_row_solve(struct bli_theory_row *theory_row, c
     return bli_theory_solve_chain(&c->model, &c->policy, MOST, &theory_row->known, &theory_row->solved);
 }
 
-struct bli_theory_row *bli_theory_rows_new(const struct bli_case *cases, size_t count) {
+struct bli_theory_row *bli_theory_rows_new(struct bli_case *cases, size_t count) {
     struct bli_theory_row *theory_row = malloc((count + 1) * sizeof *theory_row);
-    for (size_t i = 0; theory_row && i < count; i++)
+    for (size_t i = 0; theory_row && i < count; i++) {
         theory_row[i] = bli_theory_row_of(&cases[i]);
+        cases[i].known = &theory_row[i].known;
+        cases[i].expansion = theory_row[i].expanded ? &theory_row[i].expansion : NULL;
+    }
     return theory_row;
 }

@@ -24,7 +24,8 @@ struct bli_theory_row bli_theory_row_of(const struct bli_case *c);
 /* Solves the chain of a few servers, where that is possible, in place of what is known otherwise. */
 enum bli_chain_outcome bli_theory_row_solve(struct bli_theory_row *theory_row, const struct bli_case *c);
 
-/* Of several, in their order; the caller frees it. NULL: there is no memory. */
-struct bli_theory_row *bli_theory_rows_new(const struct bli_case *cases, size_t count);
+/* Of several, in their order, which the cases then refer to; the caller frees it. NULL: there is no memory.
+ */
+struct bli_theory_row *bli_theory_rows_new(struct bli_case *cases, size_t count);
 
 #endif

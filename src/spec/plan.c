@@ -171,8 +171,10 @@ void bli_plan_policy(const struct bli_experiment *e, size_t point, size_t policy
                                  &spec->value[param - spec->policy->params]);
         }
     const enum bli_engine chosen = e->own->engine[point * e->policies + policy];
-    if (!e->live && chosen != BLI_ENGINE_AUTO)
+    if (!e->live && chosen != BLI_ENGINE_AUTO) {
         draft->c.run.engine = chosen;
+        draft->c.run.engine_fits = true;
+    }
     bli_draft_choose_length(draft, &draft->c, 1, bli_default_run_length(&draft->c.model));
     draft->c.max_run_length = 0;
     if (e->live) {

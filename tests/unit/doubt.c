@@ -13,6 +13,7 @@
 #include "ballast/lab.h"
 #include "ballast/predict.h"
 #include "lab/run_length.h"
+#include "lab/time_constant.h"
 #include "texts.h"
 
 static struct bli_case case_of(const char *policy, const char *servers, double load, const char *size) {
@@ -364,7 +365,8 @@ static void what_is_out_of_reach_is_not_tried(void **state) {
     assert_true(c[0].run.time == c[1].run.time && jobs_of(&c[0]) < 4e7);
     assert_true(c[1].run.warmup * c[1].run.time >= 7.5 * bli_theory_relaxation(&c[1].model, &c[1].policy));
     assert_true(c[0].max_run_length == c[0].run.time && c[1].max_run_length > c[1].run.time);
-    const struct bli_result result = {.time = c[0].run.time, .warmup = c[0].run.warmup};
+    const struct bli_result result = {
+        .time = c[0].run.time, .warmup = c[0].run.warmup, .settling = bli_time_constant_of(&c[0], NULL)};
     const struct bli_advice advice = bli_advise_length(&c[0], &result);
     assert_true(advice.known && advice.time * bli_model_arrival_rate(&c[0].model) > 1.5e8);
     assert_true(advice.time * advice.warmup >= 7.5 * bli_theory_relaxation(&c[0].model, &c[0].policy));
