@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Does slots=auto find a good number of slots? For apps of known curves, loads, sizes and disturbances: the
- * number that it finds, its p99 of the response relative to the best fixed number, how long it took, and two
- * rivals in the same place. docs/servers.md explains the columns.
- * usage: bench-slots [REQUESTS] */
+/* Does slots=auto find a good number of slots? What it costs the first requests; and, for apps of known
+ * curves, loads, sizes and disturbances: the number that it finds, its p99 of the response relative to the
+ * best fixed number, how long it took, and two rivals in the same place. docs/servers.md explains the
+ * columns. usage: bench-slots [REQUESTS] */
 #include "slots_world.h"
 
 #include <math.h>
@@ -87,9 +87,39 @@ static void print_row(const struct trial *trial, const char *speeds, const char 
     fflush(stdout);
 }
 
+/* The mean response of the first requests, relative to that with the right number from the beginning. */
+static double first_cost(struct trial *trial, uint32_t right) {
+    double found = 0, fixed = 0;
+    for (trial->seed = 1; trial->seed <= 30; trial->seed++) {
+        found += slots_world_run(trial, LIMIT_AUTO, 0).first;
+        fixed += slots_world_run(trial, LIMIT_FIXED, right).first;
+    }
+    return found / fixed;
+}
+
+static enum bal_code print_first_costs(void) {
+    static const uint32_t right[] = {4, 16, 8, 8};
+    struct trial trial = {.mean = 0.005, .requests = FIRST_REQUESTS};
+    enum bal_code code = bli_dist_parse("exp", &trial.sizes, NULL);
+    printf("first %d requests  right K  load 0.5    0.8   0.95\n", FIRST_REQUESTS);
+    for (unsigned c = 0; c < sizeof curves / sizeof *curves && !code; c++) {
+        code = bli_speeds_parse(curves[c], &trial.speeds, NULL);
+        printf("%-20.13s %4u       ", curves[c], right[c]);
+        for (unsigned i = 0; i < 3; i++) {
+            trial.load = loads[i];
+            printf(" %6.2f", first_cost(&trial, right[c]));
+        }
+        puts("");
+    }
+    puts("");
+    return code;
+}
+
 int main(int argc, char **argv) {
     struct trial trial = {
         .mean = 0.005, .requests = argc > 1 ? strtoull(argv[1], NULL, 10) : 400000, .seed = 1};
+    if (print_first_costs())
+        return 1;
     puts("                                         best |       slots=auto        | gradient2 |   AIMD\n"
          "curve         sizes        load disturbed    K |   K   p99  live settled |   K  live |   K  live");
     for (unsigned d = 0; d < DISTURBANCES; d++)

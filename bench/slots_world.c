@@ -237,6 +237,8 @@ static void complete(struct world *w) {
     w->rival.limit = fmax(1, fmin(200, w->rival.limit));
     if (is_measured(w))
         w->responses[w->measured++] = w->now - job.arrived;
+    if (w->done <= FIRST_REQUESTS)
+        w->outcome->first += (w->now - job.arrived) / FIRST_REQUESTS;
     note_limit(w);
     start_waiting(w);
 }

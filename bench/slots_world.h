@@ -35,10 +35,11 @@ struct trial {
     uint64_t requests, seed;
 };
 
-enum { STEPS_MAX = 4096 };
+enum { STEPS_MAX = 4096, FIRST_REQUESTS = 1000 };
 
 struct outcome {
     double p99;     /* seconds; of the response */
+    double first;   /* seconds; mean response of the first requests that are answered */
     double limit;   /* mean over requests that were measured */
     uint32_t last;  /* in the end */
     uint64_t began; /* the request from which on the limit has to settle */

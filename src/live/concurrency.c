@@ -15,8 +15,10 @@ enum {
     OFTEN = 32, /* the neighbours are tried in one cycle of so many, even though there is no doubt */
 };
 
-static const double worth = 0.015;    /* what a step gains that is worth while */
-static const double certain = 2.2;    /* standard deviations */
+static const double worth = 0.015; /* what a step gains that is worth while */
+static const double certain = 2.2; /* standard deviations */
+static const double costly = 2; /* times what is worth while: with such a loss fewer slots are tried rarely */
+static const double known = 100;      /* completions at a level, without which none below it is tried */
 static const double remembered = 1e5; /* completions that a level rests on at most */
 static const double forgotten = 0.01; /* of them, for each window */
 static const double recent = 0.05;    /* the part of a window in what is wanted */
@@ -96,15 +98,20 @@ static uint32_t find_lower(const struct concurrency *c) {
     return lower;
 }
 
-/* The lowest level from half of the limit on that may turn out to be as good; the limit: none. */
+/* The lowest level to be tried, from half of the limit on: it may turn out to be as good, does not seem to be
+ * costly, and those above it are known. The limit: none. */
 static uint32_t find_doubtful(const struct concurrency *c) {
-    for (uint32_t low = 0; low < c->level; low++) {
+    uint32_t doubtful = c->level;
+    for (uint32_t low = c->level; low-- > 0 && can_fall_to(c, low) && 2 * top_of(low) >= top_of(c->level);) {
         const struct limit_step way = compare(c, low, c->level);
-        if (can_fall_to(c, low) && 2 * top_of(low) >= top_of(c->level) &&
-            way.gain - certain * way.sd < worth_falling(c, low))
-            return low;
+        const double most = worth_falling(c, low);
+        if (way.gain - certain * way.sd > most || way.gain > costly * most)
+            break;
+        doubtful = low;
+        if (c->at[low].evidence < known)
+            break;
     }
-    return c->level;
+    return doubtful;
 }
 
 static void decide(struct concurrency *c) {
@@ -166,6 +173,7 @@ static void end_window(struct concurrency *c, double ended, double expected) {
             learn_level(c, level, ended * share, share);
     }
     forget_window(c);
+    c->windows++;
     c->window = c->window < WINDOW_MAX ? 2 * c->window : WINDOW_MAX;
     decide(c);
 }
@@ -239,13 +247,14 @@ static void end_cycle(struct concurrency *c) {
 
 /* ---- phases ---- */
 
+/* Fewer slots only after a window: until then it is not known what they cost. */
 static uint32_t choose_level(const struct concurrency *c) {
     const bool anyway = c->phase / PHASES % OFTEN == 0;
     if (c->phase % PHASES == 0 && can_rise(c)) {
         const struct limit_step up = compare(c, c->level, c->level + 1);
         return c->level + (anyway || up.gain + certain * up.sd > worth_rising(c));
     }
-    if (c->phase % PHASES == 2 && c->level > 0 && can_fall_to(c, c->level - 1)) {
+    if (c->phase % PHASES == 2 && c->windows && c->level > 0 && can_fall_to(c, c->level - 1)) {
         const uint32_t doubtful = find_doubtful(c);
         return anyway && doubtful == c->level ? c->level - 1 : doubtful;
     }

@@ -17,7 +17,9 @@
  *
  * Traffic itself visits the k below K. So that the neighbours of K are visited too, while there is doubt
  * about them, K alternates with them in phases of a few completions for each slot. That never keeps slots
- * from requests for longer; the lower one is half of K at least.
+ * from requests for longer. The lower one is half of K at least, and K less a step at first: too few slots
+ * are overload, and what is lost by fewer still can be told by then. Those that seem to lose much are tried
+ * rarely.
  *
  * Costs: O(1) for a request, O(levels) at the end of a phase. Memory: 3 kB. No clock: times, in nanoseconds,
  * are passed in, and all are monotonic. A process may die at any instruction: each number is stored at once,
@@ -52,6 +54,7 @@ struct concurrency {
     double speed;          /* g, in the last cycle */
     double dispersion;     /* variance of completions over that of a Poisson process */
     double faster, slower; /* CUSUM of the cycles in this window */
+    uint64_t windows;      /* that have ended */
     uint64_t raised, lowered, changes;
     struct concurrency_level at[CONCURRENCY_LEVELS];
 };

@@ -76,6 +76,29 @@ static void survives_a_neighbour(void **state) {
     check("table(1:1 2:1.8 4:3 8:4.5 16:4 32:3)", "lognormal(2)", 0.5, NEIGHBOUR, 200000);
 }
 
+/* Where the number that it begins with is right, what it tries costs the first requests little. Sums over
+ * seeds, of the same arrivals and sizes. */
+static void check_first(const char *speeds, double load, uint32_t right, double most) {
+    double found = 0, fixed = 0;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct trial trial = trial_of(speeds, "exp", load, CALM, FIRST_REQUESTS);
+        trial.seed = seed;
+        found += slots_world_run(&trial, LIMIT_AUTO, 0).first;
+        fixed += slots_world_run(&trial, LIMIT_FIXED, right).first;
+    }
+    if (!(found < most * fixed))
+        fail_msg("%s, load %g: the first mean is %.3f of that of %u slots", speeds, load, found / fixed,
+                 right);
+}
+
+static void costs_the_first_requests_little(void **state) {
+    (void)state;
+    check_first("batch(8,0.15)", 0.8, 8, 1.02);
+    check_first("batch(8,0.15)", 0.86, 8, 1.05);
+    check_first("cores(8)", 0.8, 8, 1.02);
+    check_first("table(1:1 2:1.8 4:3 8:4.5 16:4 32:3)", 0.8, 8, 1.05);
+}
+
 /* The same estimator at a dispatcher that holds requests; its server has no station. */
 static void a_dispatcher_finds_it_too(void **state) {
     (void)state;
@@ -108,9 +131,13 @@ static void rivals_work(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_knee),           cmocka_unit_test(survives_a_slow_deploy),
-        cmocka_unit_test(survives_a_neighbour),     cmocka_unit_test(a_dispatcher_finds_it_too),
-        cmocka_unit_test(a_wrong_number_is_costly), cmocka_unit_test(rivals_work),
+        cmocka_unit_test(finds_the_knee),
+        cmocka_unit_test(survives_a_slow_deploy),
+        cmocka_unit_test(survives_a_neighbour),
+        cmocka_unit_test(costs_the_first_requests_little),
+        cmocka_unit_test(a_dispatcher_finds_it_too),
+        cmocka_unit_test(a_wrong_number_is_costly),
+        cmocka_unit_test(rivals_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

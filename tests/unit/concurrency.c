@@ -159,6 +159,37 @@ static void trials_starve_nobody(void **state) {
         fail_msg("in %g of the time fewer than 8 are in service (%u)", lost / (a.now - began), limit(&a));
 }
 
+/* It does not begin with half of the limit: not below it in the first window, and then by one step until that
+ * one is known. */
+static void trials_begin_next_to_the_limit(void **state) {
+    (void)state;
+    struct app a = begin("batch(8,0.15)", 1, 8, 9);
+    while (a.c.windows == 0) {
+        run(&a, 1, 0);
+        assert_int_equal(concurrency_allowed(&a.c), 8);
+    }
+    while (a.c.windows == 1) {
+        run(&a, 1, 0);
+        assert_in_range(concurrency_allowed(&a.c), 7, 8);
+    }
+    assert_int_equal(a.least, 7);
+}
+
+/* Fewer than the limit that seem to lose much are tried once in 32 cycles; that is how a false impression of
+ * them ends. */
+static void what_seems_costly_is_tried_rarely(void **state) {
+    (void)state;
+    struct app a = begin("cores(8)", 1, 8, 10);
+    run(&a, 3000, 0);
+    assert_int_equal(limit(&a), 8);
+    uint64_t fewer = 0, all = 0;
+    for (; all < 32 * 4 * 96; all++) {
+        run(&a, 1, 0);
+        fewer += concurrency_allowed(&a.c) < 8;
+    }
+    assert_in_range(fewer, 1, all / 32);
+}
+
 /* An app that answers nothing is no reason to change anything; nor is time without requests. */
 static void silence_teaches_nothing(void **state) {
     (void)state;
@@ -198,6 +229,8 @@ int main(void) {
         cmocka_unit_test(a_change_of_speed_moves_nothing),
         cmocka_unit_test(keeps_within_its_bounds),
         cmocka_unit_test(trials_starve_nobody),
+        cmocka_unit_test(trials_begin_next_to_the_limit),
+        cmocka_unit_test(what_seems_costly_is_tried_rarely),
         cmocka_unit_test(silence_teaches_nothing),
         cmocka_unit_test(knows_its_uncertainty),
     };
