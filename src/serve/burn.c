@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads that use processor time for requests. */
+/* Threads that use processor time for requests. The thread that begins work also frees it, cancelled or not,
+ * once a burner has put it on the list of what has ended; so it may be cancelled without the lock. */
 #include "serve/burn.h"
 
 #include <errno.h>
@@ -11,24 +12,39 @@
 #include <unistd.h>
 
 struct burn_work {
-    uint64_t id;
+    uint32_t id;
+    atomic_bool cancelled;
     double seconds;
+    struct burn_work *next;
 };
 
-/* Two rings, each with as many places as there are threads: work that waits for a thread, and work that has
- * ended. */
+struct burn_list {
+    struct burn_work *first, **end; /* where the next one is put */
+};
+
 struct burn {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* of both lists */
     pthread_cond_t news;
     int event;
     atomic_bool over; /* the threads are to end; set under the lock, read at work without it */
     pthread_t *thread;
     unsigned threads;
-    unsigned room;
-    struct burn_work *wait;
-    uint64_t *end;
-    unsigned wait_first, waiting, end_first, ended;
+    struct burn_list waiting, ended; /* for a thread; for burn_ended(), cancelled ones included */
 };
+
+static void put_work(struct burn_list *list, struct burn_work *work) {
+    work->next = NULL;
+    *list->end = work;
+    list->end = &work->next;
+}
+
+/* NULL: the list is empty. */
+static struct burn_work *get_work(struct burn_list *list) {
+    struct burn_work *work = list->first;
+    if (work && !(list->first = work->next))
+        list->end = &list->first;
+    return work;
+}
 
 static double thread_cpu_seconds(void) {
     struct timespec t;
@@ -40,19 +56,17 @@ static void *run_burner(void *context) {
     struct burn *burn = context;
     pthread_mutex_lock(&burn->lock);
     for (;;) {
-        while (burn->waiting == 0 && !burn->over)
+        while (!burn->waiting.first && !burn->over)
             pthread_cond_wait(&burn->news, &burn->lock);
         if (burn->over)
             break;
-        const struct burn_work mine = burn->wait[burn->wait_first];
-        burn->wait_first = (burn->wait_first + 1) % burn->room;
-        burn->waiting--;
+        struct burn_work *mine = get_work(&burn->waiting);
         pthread_mutex_unlock(&burn->lock);
-        for (const double until = thread_cpu_seconds() + mine.seconds;
-             thread_cpu_seconds() < until && !burn->over;)
+        for (const double until = thread_cpu_seconds() + mine->seconds;
+             thread_cpu_seconds() < until && !mine->cancelled && !burn->over;)
             ;
         pthread_mutex_lock(&burn->lock);
-        burn->end[(burn->end_first + burn->ended++) % burn->room] = mine.id;
+        put_work(&burn->ended, mine);
         eventfd_write(burn->event, 1);
     }
     pthread_mutex_unlock(&burn->lock);
@@ -63,15 +77,13 @@ struct burn *burn_new(unsigned threads) {
     struct burn *burn = calloc(1, sizeof *burn);
     if (!burn)
         return NULL;
-    /* A connection that goes away leaves its work behind, so there may be more than threads. */
-    burn->room = 65536;
-    burn->wait = calloc(burn->room, sizeof *burn->wait);
-    burn->end = calloc(burn->room, sizeof *burn->end);
+    burn->waiting.end = &burn->waiting.first;
+    burn->ended.end = &burn->ended.first;
     burn->thread = calloc(threads, sizeof *burn->thread);
     burn->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&burn->lock, NULL);
     pthread_cond_init(&burn->news, NULL);
-    int error = burn->wait && burn->end && burn->thread && burn->event >= 0 ? 0 : errno;
+    int error = burn->thread && burn->event >= 0 ? 0 : errno;
     while (!error && burn->threads < threads) {
         error = pthread_create(&burn->thread[burn->threads], NULL, run_burner, burn);
         burn->threads += error == 0;
@@ -96,9 +108,9 @@ void burn_free(struct burn *burn) {
     pthread_mutex_destroy(&burn->lock);
     if (burn->event >= 0)
         close(burn->event);
+    for (struct burn_work *work; (work = get_work(&burn->waiting)) || (work = get_work(&burn->ended));)
+        free(work);
     free(burn->thread);
-    free(burn->end);
-    free(burn->wait);
     free(burn);
 }
 
@@ -106,21 +118,33 @@ int burn_event(const struct burn *burn) {
     return burn->event;
 }
 
-void burn_begin(struct burn *burn, uint64_t id, double seconds) {
+struct burn_work *burn_begin(struct burn *burn, uint32_t id, double seconds) {
+    struct burn_work *work = calloc(1, sizeof *work);
+    if (!work)
+        return NULL;
+    work->id = id;
+    work->seconds = seconds;
     pthread_mutex_lock(&burn->lock);
-    burn->wait[(burn->wait_first + burn->waiting++) % burn->room] = (struct burn_work){id, seconds};
+    put_work(&burn->waiting, work);
     pthread_cond_signal(&burn->news);
     pthread_mutex_unlock(&burn->lock);
+    return work;
 }
 
-bool burn_ended(struct burn *burn, uint64_t *id) {
+void burn_cancel(struct burn_work *work) {
+    work->cancelled = true;
+}
+
+bool burn_ended(struct burn *burn, uint32_t *id) {
+    bool any = false;
     pthread_mutex_lock(&burn->lock);
-    const bool any = burn->ended > 0;
-    if (any) {
-        *id = burn->end[burn->end_first];
-        burn->end_first = (burn->end_first + 1) % burn->room;
-        burn->ended--;
-    } else {
+    while (!any && burn->ended.first) {
+        struct burn_work *work = get_work(&burn->ended);
+        any = !work->cancelled;
+        *id = work->id;
+        free(work);
+    }
+    if (!any) {
         eventfd_t count;
         eventfd_read(burn->event, &count);
     }

@@ -80,6 +80,10 @@ void serve_end_request(struct serve *serve, struct connection *c, int status) {
     const bool timed = serve->timers.place[c->number] != BLI_HEAP_ABSENT;
     if (timed)
         bli_heap_remove(&serve->timers, c->number);
+    if (c->work) {
+        burn_cancel(c->work);
+        c->work = NULL;
+    }
     if (c->state == SERVING) {
         s->serving--;
         s->freed = serve->burn || timed ? serve_clock_seconds() : c->until;
@@ -110,8 +114,9 @@ static void begin_service(struct serve *serve, struct connection *c) {
     }
     c->until = c->begun + scale * length / s->speed;
     if (serve->burn) {
-        c->ticket = serve->tickets++ * SERVE_CONNECTIONS_MAX + c->number;
-        burn_begin(serve->burn, c->ticket, c->until - c->begun);
+        c->work = burn_begin(serve->burn, c->number, c->until - c->begun);
+        if (!c->work)
+            serve_fail(serve, "memory");
     } else {
         schedule_service(serve, c, rate_each(serve, s));
     }
@@ -205,12 +210,10 @@ void serve_run_timers(struct serve *serve) {
     }
 }
 
-/* What was worked on may belong to a connection that has gone meanwhile. */
 void serve_finish_burnt(struct serve *serve) {
-    uint64_t id;
-    while (burn_ended(serve->burn, &id)) {
-        struct connection *c = serve->table[id % SERVE_CONNECTIONS_MAX];
-        if (c && c->state == SERVING && c->ticket == id)
-            end_service(serve, c);
+    uint32_t number;
+    while (burn_ended(serve->burn, &number)) {
+        serve->table[number]->work = NULL;
+        end_service(serve, serve->table[number]);
     }
 }

@@ -65,7 +65,7 @@ struct connection {
     char path[512], id[SERVE_ID_SIZE];
     double arrived, begun, service; /* seconds; NaN: by the law */
     double until;                   /* when the service is to end */
-    uint64_t ticket;                /* of a service that is worked on */
+    struct burn_work *work;         /* of a service that uses the processor, until it has ended */
     bool chunked;
     uint64_t body_left, body_length, body_sum;
     /* what was read and not used, what is to be written */
@@ -100,8 +100,7 @@ struct serve {
     int epoll_fd, signal_fd, parent_fd;
     /* queues and services */
     struct bal_rng rng;
-    struct burn *burn; /* the threads that use the processor; NULL: services sleep */
-    uint64_t tickets;
+    struct burn *burn;      /* the threads that use the processor; NULL: services sleep */
     struct bli_heap timers; /* of connections, by their numbers */
     /* what was seen */
     struct serve_record *records;

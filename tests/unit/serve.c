@@ -170,6 +170,34 @@ static void ends_at_work(void **state) {
     assert_int_equal(open_descriptors(), descriptors);
 }
 
+/* What their clients have given up takes no thread from others: there are as many as slots, and many more
+ * clients that go. */
+static void gives_up_work_of_clients_that_left(void **state) {
+    (void)state;
+    struct serve_options options = options_of("2", "det(3600)");
+    options.burn = true;
+    struct running running;
+    char text[8192], aborted[64];
+    start(&running, &options);
+    for (unsigned left = 1; left <= 10; left++) {
+        const int fd = send_request(running.port[left % 2], "/");
+        do
+            fetch(running.control, "/stats", text, sizeof text);
+        while (!strstr(text, "\"present\": 1, \"most_present\""));
+        close(fd);
+        snprintf(aborted, sizeof aborted, "\"aborted\": %u, \"present\": 0", left);
+        do
+            fetch(running.control, "/stats", text, sizeof text);
+        while (!strstr(text, aborted));
+    }
+    fetch(running.port[0], "/?service=1", text, sizeof text);
+    assert_begins(text, "HTTP/1.1 200 OK\r\n");
+    end_process(running.options.with);
+    join(&running, text, sizeof text);
+    assert_int_equal(running.code, BAL_OK);
+    assert_begins(text, "{\"requests\": 11, \"answered\": 1, \"aborted\": 10, \"present\": 0,");
+}
+
 /* The signal that ended one does not end the next. */
 static void signals_end_one(void **state) {
     (void)state;
@@ -251,9 +279,13 @@ int main(void) {
     sigaddset(&end, SIGINT);
     sigprocmask(SIG_BLOCK, &end, NULL);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_has_its_own_state),         {"ends_asleep", ends_at_work, NULL, NULL, NULL},
-        {"ends_at_work", ends_at_work, NULL, NULL, &end}, cmocka_unit_test(signals_end_one),
-        cmocka_unit_test(failures_are_returned),          cmocka_unit_test(short_memory_is_returned),
+        cmocka_unit_test(each_has_its_own_state),
+        {"ends_asleep", ends_at_work, NULL, NULL, NULL},
+        {"ends_at_work", ends_at_work, NULL, NULL, &end},
+        cmocka_unit_test(gives_up_work_of_clients_that_left),
+        cmocka_unit_test(signals_end_one),
+        cmocka_unit_test(failures_are_returned),
+        cmocka_unit_test(short_memory_is_returned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
