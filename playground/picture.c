@@ -147,7 +147,7 @@ static void observe_send(void *context, const struct message *message) {
 
 static void observe_delivery(void *context, const struct message *message) {
     struct view *view = context;
-    if (message->type == COMPLETE && view->net->job[message->job].version == message->version)
+    if (message->type == COMPLETE && net_service_ends(view->net, message))
         record_event(view, PLAY_COMPLETE, message->server, 0, view->net->job[message->job].rank);
     if (message->type == POWER_TIMER && view->net->net_server[message->server].timer == message->version)
         record_event(view, PLAY_POWER, message->server, 0, 1);

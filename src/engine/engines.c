@@ -26,6 +26,7 @@
     X(PREEMPTIVE, "discipline preemptive")                                                                   \
     X(SLOTS, "servers of several slots")                                                                     \
     X(SPEEDS, "servers whose speed depends on the jobs in service (speeds)")                                 \
+    X(ALL_SLOTS, "servers that work on all jobs that are there (slots all)")                                 \
     X(UNEQUAL, "servers of different speeds")                                                                \
     X(STEALING, "servers that steal")                                                                        \
     X(PLACED, "generators at some of the servers (placement)")                                               \
@@ -100,9 +101,9 @@ static const struct engine {
                                      BIT(HISTORY) | BIT(FAILING)),
                              0, bli_engine_stealing},
     [BLI_ENGINE_NETWORK] = {"network",
-                            ALL & ~(DISPATCHER | BIT(SPEEDS) | BIT(SHARING) | BIT(LIFO) | BIT(BACKLOG) |
-                                    BIT(RENEWS) | BIT(TASKS) | BIT(MANY_MOVED) | BIT(FAILING)),
-                            BIT(NETWORK) | BIT(UNBOUNDED), bli_engine_network},
+                            ALL & ~(DISPATCHER | BIT(SHARING) | BIT(LIFO) | BIT(BACKLOG) | BIT(RENEWS) |
+                                    BIT(TASKS) | BIT(MANY_MOVED) | BIT(FAILING)),
+                            BIT(NETWORK) | BIT(UNBOUNDED) | BIT(MANY_SLOTS), bli_engine_network},
     [BLI_ENGINE_LIVE] = {"live"},
 };
 enum { ENGINES = sizeof engines / sizeof *engines };
@@ -117,7 +118,8 @@ static const struct {
                                         BIT(HOLDS) | BIT(MANY)},
     {BIT(FAILURES), BIT(POWER) | BIT(RENEWALS)},
     {BIT(SHARING) | BIT(LIFO), BIT(SLOTS) | BIT(STEALING)},
-    {BIT(SPEEDS), BIT(WORK) | BIT(STEALING)},
+    {BIT(SPEEDS), BIT(WORK)},
+    {BIT(ALL_SLOTS), BIT(STEALING) | BIT(HOLDS)}, /* no job would ever wait */
     {BIT(STEALING), BIT(CLASSES)},
     {BIT(SLOTS), BIT(PREEMPTIVE) | BIT(UNORDERED)},
     {BIT(MOVES), BIT(BUFFER)},
@@ -176,6 +178,7 @@ static uint64_t of_model(const struct bli_model *model) {
            when(model->discipline == BLI_DISCIPLINE_SHARING, BIT(SHARING)) |
            when(model->discipline == BLI_DISCIPLINE_LIFO, BIT(LIFO)) | when(model->slots > 1, BIT(SLOTS)) |
            when(bli_speeds_given(&model->speeds), BIT(SPEEDS)) |
+           when(model->slots == BLI_SLOTS_ALL, BIT(ALL_SLOTS)) |
            when(has_unequal_servers(&model->servers), BIT(UNEQUAL)) |
            when(model->steal.kind != BAL_STEAL_NONE, BIT(STEALING)) |
            when(model->placement.kind != BAL_PLACEMENT_EVEN, BIT(PLACED)) |

@@ -34,6 +34,8 @@ ALWAYS_INLINE enum bal_code complete(struct event_engine *event, double now, uns
         (features & (MULTISERVER | PROCESSOR_SHARING)) == MULTISERVER ? id / system->slots : id;
     uint32_t victim = BAL_NONE;
     if (features & STEALING && system->length[server] == 1) {
+        if (features & PROCESSOR_SHARING)
+            keep_first(event, server, features);
         const enum bal_code code = steal_jobs(event, now, server, &victim, features);
         if (code)
             return code;
@@ -220,27 +222,11 @@ static enum bal_code set_up_speeds(struct event_engine *event, const struct bli_
     return BAL_OK;
 }
 
-static enum bal_code set_up_stretch(struct event_engine *event, const struct bli_speeds *speeds) {
-    if (!bli_speeds_given(speeds))
-        return BAL_OK;
-    const uint32_t last = bli_speeds_last(speeds);
-    struct stretch *stretch = &event->stretch;
-    stretch->of = malloc((last + 1) * sizeof *stretch->of);
-    if (!stretch->of)
-        return BAL_E_MEMORY;
-    stretch->known = last + 1;
-    stretch->of[0] = 1;
-    for (uint32_t k = 1; k <= last; k++)
-        stretch->of[k] = k / bli_speeds_rate(speeds, k);
-    stretch->each_more = 1 / bli_speeds_rate(speeds, last);
-    return BAL_OK;
-}
-
 static enum bal_code set_up_sharing(struct event_engine *event, const struct bli_speeds *speeds) {
     if (!(event->system.features & PROCESSOR_SHARING))
         return BAL_OK;
     event->sharing = calloc(event->system.servers, sizeof *event->sharing);
-    return event->sharing ? set_up_stretch(event, speeds) : BAL_E_MEMORY;
+    return event->sharing ? bli_stretch_init(&event->stretch, speeds) : BAL_E_MEMORY;
 }
 
 static enum bal_code set_up_trace(struct event_engine *event, const struct bli_run *run,
@@ -339,7 +325,7 @@ out:
     free(event->per_speed);
     free(event->since);
     free(event->sharing);
-    free(event->stretch.of);
+    bli_stretch_fini(&event->stretch);
     free(event->eligible);
     free(event);
     return code;

@@ -14,6 +14,7 @@
 #include "base/tournament.h"
 #include "engine/calendar.h"
 #include "engine/patience.h"
+#include "engine/stretch.h"
 #include "engine/system.h"
 
 enum { ARRIVAL, LEFT, WORDS }; /* the words of a queued job; LEFT is the work that is left of it */
@@ -25,14 +26,6 @@ struct held_job {
 struct backlog {
     uint32_t most, first, count;
     struct held_job *job;
-};
-
-/* How many times as long as alone at full speed jobs take when k of them are in service: of[k] below `known`,
- * each_more k from there on. known is 0 where they share one speed. */
-struct stretch {
-    uint32_t known;
-    double *of;
-    double each_more;
 };
 
 struct event_engine {

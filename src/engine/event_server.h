@@ -113,6 +113,8 @@ static inline enum bal_code abandon_waiting(struct event_engine *event, double u
 ALWAYS_INLINE enum bal_code enter_many(struct event_engine *event, double now, uint32_t server, uint32_t rank,
                                        const union bli_claim_word *job, unsigned features) {
     struct system *system = &event->system;
+    if (features & PROCESSOR_SHARING)
+        return enter_sharing(event, now, server, rank, job, features);
     const uint32_t words = item_words(WORDS, features), before = system->length[server];
     const bool begins = before < system->slots && !is_down(event, server, features);
     const uint32_t slot = begins ? system->vacant[server * system->slots + system->slots - before - 1] : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers of the event engine whose jobs in service share what the server can do: all of its jobs (processor
  * sharing), as on most web servers, or, with slots (MULTISERVER), so many of them, behind which the others
- * wait in the order in which they came.
+ * wait in the order in which they came, or the more urgent first.
  *
  * Of k jobs in service each is worked on at 1/stretch(k) of the speed: stretch(k) is k where they share one
  * speed, otherwise k over the total rate with k jobs (`speeds`). A server keeps V, the service that each of
@@ -14,6 +14,8 @@
 
 #include "engine/event.h"
 
+#include <math.h>
+
 enum { MARK = LEFT }; /* of a job in service: V when it will be done */
 
 struct sharing {
@@ -25,14 +27,6 @@ ALWAYS_INLINE uint32_t sharing_in_service(const struct event_engine *event, uint
                                           unsigned features) {
     const uint32_t jobs = event->system.length[server];
     return features & MULTISERVER && jobs > event->system.slots ? event->system.slots : jobs;
-}
-
-/* How many times as long as alone at full speed jobs take when so many are in service. */
-ALWAYS_INLINE double sharing_stretch(const struct event_engine *event, uint32_t jobs) {
-    const struct stretch *stretch = &event->stretch;
-    if (!stretch->known)
-        return jobs;
-    return jobs < stretch->known ? stretch->of[jobs] : jobs * stretch->each_more;
 }
 
 ALWAYS_INLINE union bli_claim_word *sharing_item(const struct event_engine *event, uint32_t server,
@@ -51,7 +45,7 @@ ALWAYS_INLINE void sharing_advance(struct event_engine *event, double now, uint3
         sharing->attained = 0;
     else
         sharing->attained +=
-            (now - sharing->since) / (service_duration(event, server, 1) * sharing_stretch(event, jobs));
+            (now - sharing->since) / (service_duration(event, server, 1) * stretch_of(&event->stretch, jobs));
     sharing->since = now;
 }
 
@@ -63,7 +57,7 @@ ALWAYS_INLINE void sharing_schedule(struct event_engine *event, double now, uint
     const double left = mark > sharing->attained ? mark - sharing->attained : 0; /* rounding */
     bli_calendar_set(&event->completions, server,
                      now + service_duration(event, server, left) *
-                               sharing_stretch(event, sharing_in_service(event, server, features)),
+                               stretch_of(&event->stretch, sharing_in_service(event, server, features)),
                      false);
 }
 
@@ -107,60 +101,66 @@ static inline void sharing_sink(struct event_engine *event, uint32_t server, uin
     }
 }
 
-/* All slots are taken: a job waits, and keeps its size in place of a mark. */
-ALWAYS_INLINE enum bal_code wait_to_share(struct event_engine *event, double now, uint32_t server,
-                                          double size, uint32_t words, unsigned features) {
-    union bli_claim_word *item =
-        system_push(&event->system, now, server, event->system.job.rank, words, features);
-    if (!item)
-        return BAL_E_MEMORY;
-    item[ARRIVAL].real = now;
-    item[LEFT].real = size;
-    return BAL_OK;
-}
-
 /* The next item for a job in service, the last of the heap; NULL: there is no memory. */
 ALWAYS_INLINE union bli_claim_word *add_shared(struct event_engine *event, double now, uint32_t server,
-                                               uint32_t before, uint32_t words, unsigned features) {
+                                               uint32_t rank, uint32_t words, unsigned features) {
     struct system *system = &event->system;
-    const uint32_t rank = system->job.rank;
     if (!(features & MULTISERVER))
         return system_push(system, now, server, rank, words, features);
-    if (!system_count_up(system, now, server, rank, features))
-        return NULL;
-    union bli_claim_word *item = sharing_item(event, server, words, before, features);
-    if (words > WORDS)
-        *item_tag(item, words) = (uint64_t)rank << TAG_RANK | system->kind_tag;
-    return item;
+    union bli_claim_word *item = sharing_item(event, server, words, system->length[server], features);
+    return system_count_up(system, now, server, rank, features) ? item : NULL;
 }
 
-/* A job joins. If no slot is free it waits; otherwise it is worked on at once, and all others become slower.
- */
-ALWAYS_INLINE enum bal_code join_sharing(struct event_engine *event, double now, uint32_t server, double size,
-                                         unsigned features) {
+/* A job comes to a server. If no slot is free it waits, and keeps its size in place of a mark; otherwise it
+ * is worked on at once, and all others become slower. */
+ALWAYS_INLINE enum bal_code enter_sharing(struct event_engine *event, double now, uint32_t server,
+                                          uint32_t rank, const union bli_claim_word *job, unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), before = system->length[server];
-    if (features & MULTISERVER && before >= system->slots)
-        return wait_to_share(event, now, server, size, words, features);
-    sharing_advance(event, now, server, features);
-    union bli_claim_word *item = add_shared(event, now, server, before, words, features);
+    const bool waits = features & MULTISERVER && before >= system->slots;
+    if (!waits)
+        sharing_advance(event, now, server, features);
+    union bli_claim_word *item = waits ? system_push(system, now, server, rank, words, features)
+                                       : add_shared(event, now, server, rank, words, features);
     if (!item)
         return BAL_E_MEMORY;
-    item[ARRIVAL].real = now;
-    item[MARK].real = event->sharing[server].attained + size;
+    for (uint32_t i = 0; i < words; i++)
+        item[i] = job[i];
+    if (waits)
+        return BAL_OK;
+    const double waited = now - item[ARRIVAL].real;
+    item[MARK].real += event->sharing[server].attained;
     if (features & HAS_CLASSES)
         system_serve(system, now, item, words, true);
+    else if (waited > 0) /* elsewhere */
+        tally_start(&system->tally, &system->tally.all, waited, true);
     else
         system->tally.all.immediate++;
-    if (knows_work(event))
-        bli_event_add_work(event, server, now, size);
     sharing_rise(event, server, words, before, features);
     sharing_schedule(event, now, server, words, features);
     return BAL_OK;
 }
 
-/* The first job in service is done; the first of those that wait, if any does, takes its place, else the last
- * one of the heap. */
+/* A new job, of the present arrival. */
+ALWAYS_INLINE enum bal_code join_sharing(struct event_engine *event, double now, uint32_t server, double size,
+                                         unsigned features) {
+    const struct system *system = &event->system;
+    const uint32_t rank = system->job.rank;
+    const union bli_claim_word job[WORDS + 1] = {
+        {.real = now}, {.real = size}, {.bits = (uint64_t)rank << TAG_RANK | system->kind_tag}};
+    if (knows_work(event))
+        bli_event_add_work(event, server, now, size);
+    return enter_sharing(event, now, server, rank, job, features);
+}
+
+/* Its last job is done, but still there while the server steals: it stays the first, however small those are
+ * that it gets. */
+ALWAYS_INLINE void keep_first(struct event_engine *event, uint32_t server, unsigned features) {
+    sharing_item(event, server, item_words(WORDS, features), 0, features)[MARK].real = -INFINITY;
+}
+
+/* The first job in service is done; the first of those that wait, of the most urgent class, takes its place,
+ * else the last one of the heap. */
 ALWAYS_INLINE void replace_first(struct event_engine *event, double now, uint32_t server, uint32_t words,
                                  uint32_t jobs, unsigned features) {
     struct system *system = &event->system;
@@ -171,19 +171,25 @@ ALWAYS_INLINE void replace_first(struct event_engine *event, double now, uint32_
         sharing_sink(event, server, words, jobs - 1, features);
         return;
     }
-    if (system->queues.length[server] == 0) {
+    uint32_t lane = lane_of(system, server, 0, features);
+    if (features & CLASS_QUEUES && system->queues.length[lane] == 0)
+        lane++;
+    if (system->queues.length[lane] == 0) {
         if (jobs > 1)
             sharing_swap(event, server, words, 0, jobs - 1, features);
         sharing_sink(event, server, words, jobs - 1, features);
         return;
     }
-    const union bli_claim_word *next = bli_queues_front(&system->queues, server, words);
+    const union bli_claim_word *next = bli_queues_front(&system->queues, lane, words);
     union bli_claim_word *item = sharing_item(event, server, words, 0, features);
     for (uint32_t i = 0; i < words; i++)
         item[i] = next[i];
-    bli_queues_drop(&system->queues, server, words);
+    bli_queues_drop(&system->queues, lane, words);
     item[MARK].real += event->sharing[server].attained;
-    tally_start(&system->tally, &system->tally.all, now - item[ARRIVAL].real, true);
+    if (features & HAS_CLASSES)
+        system_serve(system, now, item, words, true);
+    else
+        tally_start(&system->tally, &system->tally.all, now - item[ARRIVAL].real, true);
     sharing_sink(event, server, words, jobs, features);
 }
 

@@ -2,12 +2,12 @@
 /* The network engine from the inside: dispatchers and servers that know of each other only by messages.
  *
  * network_engine.c advances time and carries messages, network_dispatcher.c is what happens at dispatchers,
- * network_server.c what happens at servers, network_offers.c to whom servers offer their free slots,
- * network_backlog.c how jobs that are held get them, network_events.c what happens at stated times. The rules
- * of offers and of jobs that are held are those of live fleets, and the same code (policy/offers.h,
- * policy/slot_requests.h). A message that takes no time is delivered after
- * what is being done now and before anything later; so with one dispatcher and no delay results are
- * bit-identical to those of the event engine.
+ * network_server.c what happens at servers, network_sharing.c at those whose jobs share what the server can
+ * do, network_offers.c to whom servers offer their free slots, network_backlog.c how jobs that are held get
+ * them, network_events.c what happens at stated times. The rules of offers and of jobs that are held are
+ * those of live fleets, and the same code (policy/offers.h, policy/slot_requests.h). A message that takes no
+ * time is delivered after what is being done now and before anything later; so with one dispatcher and no
+ * delay results are bit-identical to those of the event engine.
  *
  * A job is a record that travels: it comes to a dispatcher, perhaps waits there for replies to probes or for
  * an idle server, goes to a server, perhaps to others by moving, stealing or failing, and its response goes
@@ -17,6 +17,7 @@
 #define ENGINE_NETWORK_ENGINE_H
 
 #include "base/event_list.h"
+#include "engine/stretch.h"
 #include "engine/system.h"
 #include "policy/closing.h"
 #include "policy/ejection.h"
@@ -180,6 +181,14 @@ struct net_server {
     bool fails_fast;
 };
 
+/* Of a server whose jobs share what it can do. */
+struct net_sharing {
+    double attained; /* what each job in service has got since the server was last idle, as of `since` */
+    double since;
+    uint32_t service; /* version of its COMPLETE */
+    uint32_t room;    /* of in_slot */
+};
+
 /* An event for as long as it lasts. */
 struct interference {
     uint32_t servers, dispatchers; /* CUT: the links between the first ones */
@@ -213,7 +222,10 @@ struct network {
     struct dispatcher *dispatcher;
     struct net_server *net_server;
     struct cold_server *cold; /* of each server; NULL: they come back warm */
-    uint32_t *slots;          /* all in_slot rows */
+    uint32_t *slots;          /* all in_slot rows; NULL: a server works on all its jobs, and each row grows */
+    uint32_t most_running;    /* jobs in service at a server */
+    struct net_sharing *sharing; /* of each server; NULL: they do not share */
+    struct stretch stretch;
     struct list *lane;        /* GRADED, in place of `waiting`: a row of each server, by rank */
     bool offers;              /* servers offer their free slots; else they report each of them */
     char *books;              /* what servers have offered, one after the other (network_offers.c) */
@@ -369,6 +381,26 @@ static inline uint32_t net_server_next_statement(struct network *net, uint32_t s
 /* An idle server reports again that it is idle, at its rate. */
 void bli_net_server_report_still_idle(struct network *net, uint32_t server);
 bool bli_net_server_is_idle(const struct network *net, uint32_t server);
+
+/* ---- network_sharing.c ---- */
+
+/* Do its jobs in service share it? Those that fail fast answer each by itself. */
+static inline bool net_server_shares(const struct network *net, const struct net_server *s) {
+    return net->sharing && !s->fails_fast;
+}
+/* A COMPLETE: does the service end now, or was it foreseen before something changed? */
+static inline bool net_service_ends(const struct network *net, const struct message *message) {
+    return message->version == (net_server_shares(net, &net->net_server[message->server])
+                                    ? net->sharing[message->server].service
+                                    : net->job[message->job].version);
+}
+enum bal_code bli_network_sharing_init(struct network *net);
+void bli_network_sharing_fini(struct network *net);
+/* Room for one more job in service; false: there is no memory. */
+bool bli_network_sharing_make_room(struct network *net, uint32_t server);
+/* A job begins to share; it leaves. */
+void bli_network_sharing_join(struct network *net, uint32_t server, uint32_t job);
+void bli_network_sharing_leave(struct network *net, uint32_t server, uint32_t job);
 
 /* ---- network_offers.c: those that return nothing have no effect where slots are not offered ---- */
 

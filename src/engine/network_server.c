@@ -208,14 +208,24 @@ static void start_service(struct network *net, uint32_t server, uint32_t job) {
     struct system *system = &net->system;
     struct net_server *s = &net->net_server[server];
     struct job *j = &net->job[job];
-    s->in_slot[s->running++] = job;
+    if (net->sharing && !bli_network_sharing_make_room(net, server)) {
+        net->no_memory = true;
+        return;
+    }
+    const double slower = net->cold ? cold_factor(net, server) : 1;
     j->since = net->now;
     j->version++;
-    if (system->features & MULTISERVER)
-        tally_work_up(&system->tally, net->now);
-    const double slower = net->cold ? cold_factor(net, server) : 1;
-    network_schedule(net, net->now + (s->fails_fast ? net->sink_time : j->left * s->per_speed * slower),
-                     (struct message){.type = COMPLETE, .server = server, .job = job, .version = j->version});
+    if (net_server_shares(net, s)) {
+        j->left *= slower;
+        bli_network_sharing_join(net, server, job);
+    } else {
+        s->in_slot[s->running++] = job;
+        if (system->features & MULTISERVER)
+            tally_work_up(&system->tally, net->now);
+        network_schedule(
+            net, net->now + (s->fails_fast ? net->sink_time : j->left * s->per_speed * slower),
+            (struct message){.type = COMPLETE, .server = server, .job = job, .version = j->version});
+    }
     if (j->started)
         return;
     j->started = true;
@@ -231,11 +241,15 @@ static void start_service(struct network *net, uint32_t server, uint32_t job) {
 
 static void leave_slot(struct network *net, uint32_t server, uint32_t job) {
     struct net_server *s = &net->net_server[server];
+    net->job[job].version++;
+    if (net_server_shares(net, s)) {
+        bli_network_sharing_leave(net, server, job);
+        return;
+    }
     uint32_t slot = 0;
     while (s->in_slot[slot] != job)
         slot++;
     s->in_slot[slot] = s->in_slot[--s->running];
-    net->job[job].version++;
     if (net->system.features & MULTISERVER)
         tally_work_down(&net->system.tally, net->now);
 }
@@ -274,7 +288,7 @@ static void preempt(struct network *net, uint32_t server) {
 static void start_waiting(struct network *net, uint32_t server) {
     struct net_server *s = &net->net_server[server];
     struct list *lane;
-    while (s->power == ON && s->running < net->system.slots && (lane = first_lane(net, server))) {
+    while (s->power == ON && s->running < net->most_running && (lane = first_lane(net, server))) {
         const uint32_t job = lane->first;
         bli_list_remove(net, lane, job);
         start_service(net, server, job);
@@ -310,7 +324,7 @@ static void add_job(struct network *net, uint32_t server, uint32_t job) {
                             j->rank < net->job[s->in_slot[0]].rank;
     if (interrupts)
         preempt(net, server);
-    if (s->power == ON && s->running < net->system.slots)
+    if (s->power == ON && s->running < net->most_running)
         start_service(net, server, job);
     else
         bli_list_push(net, waiting_lane(net, server, j->rank), job);
@@ -456,11 +470,14 @@ void bli_net_server_complete(struct network *net, const struct message *message)
     const uint32_t server = message->server, job = message->job;
     struct net_server *s = &net->net_server[server];
     struct job *j = &net->job[job];
-    if (j->version != message->version)
+    if (!net_service_ends(net, message))
         return;
     const bool steals = net->system.features & STEALING && net->system.length[server] == 1;
-    if (steals && !net->takes_time)
+    if (steals && !net->takes_time) {
+        if (net_server_shares(net, s))
+            j->left = -INFINITY; /* it is the first, however small those are that now join */
         steal_jobs(net, server);
+    }
     struct message response = {
         .type = RESPONSE, .dispatcher = j->dispatcher, .server = server, .job = job, .detail = s->fails_fast};
     const uint32_t reserved_for = bli_network_offers_reserve(net, server, job, &response);
@@ -596,14 +613,18 @@ enum bal_code bli_net_servers_init(struct network *net) {
     const struct bli_servers *servers = &net->model->servers;
     const struct system *system = &net->system;
     const uint32_t n = system->servers;
+    const bool shares = system->features & PROCESSOR_SHARING;
+    const bool all = shares && !(system->features & MULTISERVER);
     net->net_server = calloc(n, sizeof *net->net_server);
-    net->slots = malloc((size_t)n * system->slots * sizeof *net->slots);
+    net->slots = all ? NULL : malloc((size_t)n * system->slots * sizeof *net->slots);
     const size_t lanes = system->features & GRADED ? (size_t)n * system->classes : 0;
     net->lane = lanes ? malloc(lanes * sizeof *net->lane) : NULL;
     const bool cold = net->wire->cold.factor > 0;
     net->cold = cold ? malloc(n * sizeof *net->cold) : NULL;
-    if (!net->net_server || !net->slots || (lanes && !net->lane) || (cold && !net->cold))
+    if (!net->net_server || (!all && !net->slots) || (lanes && !net->lane) || (cold && !net->cold) ||
+        (shares && bli_network_sharing_init(net)))
         return BAL_E_MEMORY;
+    net->most_running = all ? UINT32_MAX : system->slots;
     for (uint32_t i = 0; cold && i < n; i++)
         net->cold[i] = (struct cold_server){.since = NAN};
     for (size_t i = 0; i < lanes; i++)
@@ -614,14 +635,14 @@ enum bal_code bli_net_servers_init(struct network *net) {
         for (uint32_t i = 0; i < servers->group[g].count; i++, server++) {
             const bool off = system->features & POWER_SWITCHING && !bal_set_contains(system->standby, server);
             const bool setup = off && bal_set_contains(system->setup, server);
-            net->net_server[server] =
-                (struct net_server){.waiting = {{NO_INDEX, NO_INDEX, 0}, {NO_INDEX, NO_INDEX, 0}},
-                                    .in_slot = net->slots + (size_t)server * system->slots,
-                                    .power = setup ? SETUP
-                                             : off ? OFF
-                                                   : ON,
-                                    .per_speed = 1 / servers->group[g].speed,
-                                    .fails_fast = server >= good};
+            net->net_server[server] = (struct net_server){
+                .waiting = {{NO_INDEX, NO_INDEX, 0}, {NO_INDEX, NO_INDEX, 0}},
+                .in_slot = net->slots ? net->slots + (size_t)server * system->slots : NULL,
+                .power = setup ? SETUP
+                         : off ? OFF
+                               : ON,
+                .per_speed = 1 / servers->group[g].speed,
+                .fails_fast = server >= good};
         }
     return BAL_OK;
 }
@@ -635,6 +656,7 @@ void bli_net_servers_start_timers(struct network *net) {
 }
 
 void bli_net_servers_fini(struct network *net) {
+    bli_network_sharing_fini(net);
     free(net->net_server);
     free(net->slots);
     free(net->lane);

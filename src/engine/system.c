@@ -131,6 +131,8 @@ static unsigned features_of(const struct bli_model *model, const struct bal_poli
         return features;
     features |= model->class_count > 2 ? HAS_CLASSES | GRADED : HAS_CLASSES;
     const enum bli_discipline discipline = bli_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
+    if (bli_speeds_given(&model->speeds) && model->slots == BLI_SLOTS_ALL)
+        return features; /* none waits */
     if (discipline != BLI_DISCIPLINE_FIFO)
         features |= CLASS_QUEUES;
     if (discipline == BLI_DISCIPLINE_NONPREEMPTIVE)

@@ -41,7 +41,7 @@ enum {
     ABANDONMENT = 1 << 24, /* the event engine's: jobs give up waiting; always MULTISERVER, also with one slot
                             */
     REPAIRABLE = 1 << 25,  /* the event engine's: servers fail and are repaired; always MULTISERVER */
-    PROCESSOR_SHARING = 1 << 23, /* the event engine's: servers work on all their jobs at once */
+    PROCESSOR_SHARING = 1 << 23, /* event and network: jobs in service share what their server can do */
     COUNTED = 1 << 26,           /* the markov engine's: time is the number of events so far */
     /* The event engine's alone: */
     MULTISERVER = 2048,   /* servers work on several jobs at once */

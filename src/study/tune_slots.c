@@ -10,16 +10,17 @@
 
 enum { BEYOND = 4 }; /* times as many slots as the speed depends on */
 
-/* 1, 2, 3, 4, 6, 8, 12, 16, 24, ...; at last all. */
-static void list_slots(const struct bli_speeds *speeds, struct bli_slots_answer *answer) {
-    const double last = (double)BEYOND * bli_speeds_last(speeds);
+/* 1, 2, 3, 4, 6, 8, 12, 16, 24, ...; at last all, unless jobs are held until a slot is free. */
+static void list_slots(const struct bli_case *base, struct bli_slots_answer *answer) {
+    const double last = (double)BEYOND * bli_speeds_last(&base->model.speeds);
     answer->points = 0;
     for (uint32_t slots = 1; slots <= last && answer->points < BLI_TUNE_SLOTS_MAX - 1;) {
         answer->point[answer->points++].slots = slots;
         const bool power = (slots & (slots - 1)) == 0;
         slots = slots == 1 ? 2 : power ? slots / 2 * 3 : slots / 3 * 4;
     }
-    answer->point[answer->points++].slots = BLI_SLOTS_ALL;
+    if (!(bal_policy_flags(&base->policy) & BAL_MAY_HOLD))
+        answer->point[answer->points++].slots = BLI_SLOTS_ALL;
 }
 
 /* A server of one slot is as fast as with one job, and has no speeds. */
@@ -109,7 +110,7 @@ enum bal_code bli_tune_slots(const struct bli_slots_question *question, const st
     enum bal_code code = check_question(question, err);
     if (code)
         return code;
-    list_slots(&question->base.model.speeds, answer);
+    list_slots(&question->base, answer);
     struct bli_case *cases = calloc(answer->points, sizeof *cases);
     struct bli_result *results = calloc(answer->points, sizeof *results);
     size_t count = 0;

@@ -293,13 +293,13 @@ static enum bal_code check_speeds(const struct bli_model *model, struct bal_erro
             "speeds %s have no effect on a server that works on one job at a time; say with slots "
             "how many it works on at once, such as 16, or all",
             text);
-    const char *what = model->classes ? "classes of jobs"
-                       : model->discipline != BLI_DISCIPLINE_AUTO && model->discipline != BLI_DISCIPLINE_FIFO
-                           ? "a discipline but fifo"
-                           : NULL;
-    return what ? bal_fail(err, BAL_E_MODEL, "speeds %s cannot be had with %s; leave out one of them", text,
-                           what)
-                : BAL_OK;
+    const enum bli_discipline how = model->discipline;
+    if (how == BLI_DISCIPLINE_AUTO || how == BLI_DISCIPLINE_FIFO || how == BLI_DISCIPLINE_NONPREEMPTIVE)
+        return BAL_OK;
+    return bal_fail(err, BAL_E_MODEL,
+                    "speeds %s cannot be had with discipline %s, only with fifo and nonpreemptive; leave out "
+                    "one of them",
+                    text, bli_discipline_text(how));
 }
 
 static enum bal_code check_continuous(const struct bli_model *model, struct bal_error *err) {

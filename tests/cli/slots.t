@@ -105,9 +105,14 @@ $ ballast tune slots --speeds 'cores(2)' --load 1
 $ ballast tune slots --speeds 'cores(2)' --policy jsq --policy jiq
 ! ballast: tune slots: 2 policies; give one
 ? 2
-$ ballast tune slots --speeds 'cores(2)' --policy 'jiq:else=hold'
-! ballast: any number of jobs that wait at the dispatcher cannot be had with servers whose speed depends on the jobs in service (speeds); leave out one of them
-? 2
+$ ballast tune slots --servers 4 --speeds 'cores(2)' --load 0.8 --jobs 5k --replications 2 --policy jiq:else=hold --format csv | cut -d, -f1-4
+| slots,speed,load,verdict
+| 1,0.5,1.6,overloaded
+| 2,1,0.8,stable
+| 3,1,0.8,stable
+| 4,1,0.8,stable
+| 6,1,0.8,stable
+| 8,1,0.8,stable
 $ ballast tune slots --speeds 'cores(2)' --target p99
 ! ballast: --target p99: not a target; write mean, or a percentile such as p95 or p99.9, and a number of mean service times: p99=10
 ? 2
@@ -131,4 +136,58 @@ $ ballast compare --slots all --policy random
 ? 2
 $ ballast compare --speeds 'core(2)' --policy random
 ! ballast: --speeds core(2): speeds 'core(2)': this is none of them; write cores(4), batch(8,0.15) or table(1:1 2:1.8 8:4.5), which tells the total speed with so many jobs in service, or none
+? 2
+$ ballast compare --servers 4 --speeds 'batch(8,0.15)' --slots 8 --dispatchers 2 --delay 0.1 --high 0.3 --discipline nonpreemptive --load 0.8 --jobs 20k --replications 3 --policy jiq:else=hold --policy least-conn
+| 4 servers of 8 slots at load 0.8, service exp, 30 % of jobs high (nonpreemptive),
+| speeds batch(8,0.15), dispatchers 2, delay det(0.1); 3 replications of 20k jobs each, seed 1
+|
+| policy              all jobs      high jobs  theory          p99       low jobs  theory          p99  msgs
+| ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+| least-conn     1.941 ± 0.075  1.932 ± 0.136          8.3 ± 1.8 !  1.946 ± 0.055          8.3 ± 0.3 !     0
+| jiq:else=hold  2.016 ± 0.100  1.969 ± 0.139          8.4 ± 1.6 !  2.036 ± 0.095          8.5 ± 0.7 !  0.95
+|
+| Times are in mean service times.
+| ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
+|    too short; --jobs 73k would do
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots all --policy jiq:else=hold
+! ballast: --policy: servers that work on all jobs that are there (slots all) cannot be had with jobs that wait at the dispatcher; leave out one of them
+? 2
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots all --steal half --policy random
+! ballast: --policy: servers that work on all jobs that are there (slots all) cannot be had with servers that steal; leave out one of them
+? 2
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots 4 --policy central
+! ballast: --policy: one common queue cannot be had with servers whose speed depends on the jobs in service (speeds); leave out one of them
+? 2
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots 4 --policy least-work
+! ballast: --policy: servers whose speed depends on the jobs in service (speeds) cannot be had with a policy that knows the work at the servers; leave out one of them
+? 2
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots 4 --high 0.5 --policy pod-sep
+! ballast: --policy: servers of several slots cannot be had with discipline preemptive; leave out one of them
+? 2
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots 4 --discipline lifo --policy random
+! ballast: speeds cores(2) cannot be had with discipline lifo, only with fifo and nonpreemptive; leave out one of them
+? 2
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots 4 --patience "exp(3)" --policy random
+! ballast: --policy: jobs that give up (patience) cannot be had with servers whose speed depends on the jobs in service (speeds); leave out one of them
+? 2
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots 4 --failures mtbf=100,mttr=1 --policy random
+! ballast: --policy: servers that fail (failures) cannot be had with servers whose speed depends on the jobs in service (speeds); leave out one of them
+? 2
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots 4 --classes 0.3,0.3,0.4 --discipline nonpreemptive --policy random --load 0.8 --jobs 5k --replications 2
+| 4 servers of 4 slots at load 0.8, service exp, classes 0.3,0.3,0.4 (nonpreemptive),
+| speeds cores(2); 2 replications of 5000 jobs each, seed 1
+|
+| policy         all jobs        class 1  theory        class 2  theory        class 3  theory  msgs
+| ──────────────────────────────────────────────────────────────────────────────────────────────────
+| random  3.131 ± 4.329 ?  2.004 ± 1.406          2.372 ± 2.857          4.544 ± 8.164             0
+|
+| Times are in mean service times.
+| ±: 95 % confidence over replications. Class 1 is the most urgent. msgs: per job, a probe is two.
+| ?: stable or not could not be decided; a longer run (--jobs) tells.
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots 4 --policy jiq:else=hold --backlog 5
+! ballast: --policy: a bounded backlog cannot be had with servers of several slots; leave out one of them
+? 2
+$ ballast compare --servers 4 --speeds 'cores(2)' --slots 4 --policy random --engine markov
+! ballast: --policy: engine 'markov' cannot simulate servers of several slots and servers whose speed depends on the jobs in service (speeds); use event or auto
 ? 2

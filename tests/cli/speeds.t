@@ -148,8 +148,8 @@ $ ballast replay log.csv --speeds found
 ! ballast: --speeds found: speeds 'found': this is none of them; write cores(4), batch(8,0.15) or table(1:1 2:1.8 8:4.5), which tells the total speed with so many jobs in service, or none
 ? 2
 $ ballast replay log.csv --speeds find --policy jiq:else=hold --quiet
-! ballast: --policy: any number of jobs that wait at the dispatcher cannot be had with servers whose speed depends on the jobs in service (speeds); leave out one of them
+! ballast: --policy: servers that work on all jobs that are there (slots all) cannot be had with jobs that wait at the dispatcher; leave out one of them
 ? 2
 $ ballast replay log.csv --speeds find --steal half --policy random --quiet
-! ballast: --policy: servers whose speed depends on the jobs in service (speeds) cannot be had with servers that steal; leave out one of them
+! ballast: --policy: servers that work on all jobs that are there (slots all) cannot be had with servers that steal; leave out one of them
 ? 2

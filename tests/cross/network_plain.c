@@ -16,23 +16,41 @@
 #include "../trials.h"
 #include "ballast/simulate.h"
 
-enum { FIFO, CLASSES, PATIENT, SLOTS, STEALING, CURVE, BUFFER, MANY, MANY_WAIT, SHAPES };
+enum {
+    FIFO,
+    CLASSES,
+    PATIENT,
+    SLOTS,
+    STEALING,
+    CURVE,
+    BUFFER,
+    MANY,
+    MANY_WAIT,
+    SPEEDS,
+    SPEEDS_ALL,
+    SPEEDS_CLASSES,
+    SPEEDS_STEALING,
+    SHAPES
+};
 
 static struct bli_model model_of(const char *servers, const char *size, int shape) {
     struct bli_model model = {.load = 0.8};
     struct bal_error err = {0};
     if (bli_servers_parse(servers, &model.servers, &err) || bli_dist_parse(size, &model.size, &err) ||
         (shape == CURVE && bli_curve_parse("sine(0.5,20)", &model.curve, &err)) ||
-        (shape == STEALING && bal_steal_parse("half", &model.steal, &err)))
+        ((shape == STEALING || shape == SPEEDS_STEALING) && bal_steal_parse("half", &model.steal, &err)) ||
+        (shape >= SPEEDS && bli_speeds_parse("table(1:1 2:1.8 4:2.5 5:2)", &model.speeds, &err)))
         fail_msg("%s", err.text);
-    model.classes = shape == CLASSES || shape == PATIENT;
+    model.classes = shape == CLASSES || shape == PATIENT || shape == SPEEDS_CLASSES;
     model.high = model.classes ? 0.3 : 0;
     if ((shape == MANY || shape == MANY_WAIT) && bli_model_parse_classes("0.2,0.1,0.3,0.4", &model, &err))
         fail_msg("%s", err.text);
-    if (shape == PATIENT || shape == MANY_WAIT)
+    if (shape == PATIENT || shape == MANY_WAIT || shape == SPEEDS_CLASSES)
         model.discipline = BLI_DISCIPLINE_NONPREEMPTIVE;
     if (shape == SLOTS)
         model.slots = 3;
+    if (shape >= SPEEDS)
+        model.slots = shape == SPEEDS_ALL ? BLI_SLOTS_ALL : 4;
     if (shape == BUFFER)
         model.buffer = 2;
     return model;
@@ -67,7 +85,7 @@ static void one_dispatcher_without_delay_is_the_event_engine(void **state) {
                 assert_same_trial(&event, &network, spec.policy->name);
                 compared++;
             }
-    assert_true(compared >= 150);
+    assert_true(compared >= 400);
 }
 
 /* ---- the worst of networks ---- */
