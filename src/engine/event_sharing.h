@@ -129,7 +129,7 @@ ALWAYS_INLINE enum bal_code enter_sharing(struct event_engine *event, double now
     if (waits)
         return BAL_OK;
     const double waited = now - item[ARRIVAL].real;
-    item[MARK].real += event->sharing[server].attained;
+    item[MARK].real = event->sharing[server].attained + job[LEFT].real;
     if (features & HAS_CLASSES)
         system_serve(system, now, item, words, true);
     else if (waited > 0) /* elsewhere */
