@@ -33,6 +33,7 @@ $ sed 's/:.*//' order.json | sort | comm -23 - known
 | jiq
 | jiq
 $ sed 's/:.*//' order.json | sort | comm -13 - known
+| board
 | care
 | central
 | delayed-off

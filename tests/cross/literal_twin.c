@@ -79,7 +79,10 @@ struct world {
     unsigned seen[64], seen_count; /* requests in flight in the last replies, the last one first */
     bool oldest_next;
     double due, asked_due;
-    unsigned asked[64], asked_count; /* who is to be asked when the job has joined */
+    double posted_at;                 /* board: when its period began */
+    unsigned posted[SERVERS_MAX];     /* board: the queues then */
+    double posted_jobs, a_period_has; /* board: jobs since, and in the period before */
+    unsigned asked[64], asked_count;  /* who is to be asked when the job has joined */
     struct measured m;
 };
 
@@ -490,6 +493,58 @@ static unsigned choose_scd(struct world *w) {
     return order[in - 1];
 }
 
+/* ---- board: times in mean services ---- */
+
+/* The first job of a period has all queues posted. */
+static void post(struct world *w) {
+    const double t = param(w, "t"), now = w->now / w->mean_service;
+    const double begun = now - fmod(now, t);
+    const bool first = w->a_period_has == 0;
+    if (!first && begun < w->posted_at + t / 2)
+        return;
+    const double periods = round((begun - w->posted_at) / t);
+    w->a_period_has = first ? w->model->load * w->servers * t : w->posted_jobs / periods;
+    w->a_period_has = fmax(w->a_period_has, 1);
+    w->posted_at = begun;
+    w->posted_jobs = 0;
+    for (unsigned s = 0; s < w->servers; s++)
+        w->posted[s] = probe(w, s);
+}
+
+/* All are filled up to one level with the jobs of a period, in small portions, always the lowest; a job is
+ * one of the portions. */
+static unsigned choose_a_portion(struct world *w) {
+    enum { PORTIONS = 4000 };
+    double level[SERVERS_MAX];
+    unsigned to[PORTIONS];
+    for (unsigned s = 0; s < w->servers; s++)
+        level[s] = w->posted[s];
+    for (unsigned i = 0; i < PORTIONS; i++) {
+        unsigned lowest = 0;
+        for (unsigned s = 1; s < w->servers; s++)
+            lowest = level[s] < level[lowest] ? s : lowest;
+        to[i] = lowest;
+        level[lowest] += w->a_period_has / PORTIONS;
+    }
+    return to[(unsigned)(bal_rng_uniform(&w->rng) * PORTIONS)];
+}
+
+static unsigned choose_board(struct world *w) {
+    unsigned candidate[64];
+    double key[64];
+    const double pick = param(w, "pick");
+    const unsigned count = pick != 0 ? w->servers : isnan(param(w, "d")) ? 2 : (unsigned)param(w, "d");
+    post(w);
+    w->posted_jobs++;
+    if (pick == 2)
+        return choose_a_portion(w);
+    for (unsigned i = 0; i < count; i++) {
+        candidate[i] = pick == 0 ? uniform(w, w->servers) : i;
+        key[i] = w->posted[candidate[i]];
+    }
+    return least_of(w, candidate, key, count);
+}
+
 /* ---- ewma: times in mean services ---- */
 
 static void average_in(struct world *w, struct server *server, double response) {
@@ -677,6 +732,7 @@ static const struct rule {
     {"lsq", choose_lsq, false},
     {"scd", choose_scd, false},
     {"care", choose_care, false},
+    {"board", choose_board, false},
     {"ewma", choose_ewma, false},
     {"prequal", choose_prequal, false},
     {"weighted-random", choose_weighted_random, false},
@@ -1037,6 +1093,9 @@ static const char *const more_variants[] = {
     "care:x=3",
     "care:x=10,service=0.5",
     "care:x=4,service=0",
+    "board:t=0.3,d=3",
+    "board:t=2,pick=shortest",
+    "board:t=2,pick=interpret",
     "ewma:d=3,decay=2",
     "prequal:r=1.5,pool=3,remove=0.3,q=0.5,age=2",
 };

@@ -237,6 +237,8 @@ $ ballast policies
 |     jsq for m dispatchers at once: servers drawn so that together they fill the short queues
 | care:x=5                    1/x reports              192000  Mendelson and Xu 2022
 |     the shortest queue by estimates; a server reports its queue after each x-th job
+| board:t=1                   N probes a period         10000  Mitzenmacher 2000
+|     pod or jsq by queue lengths that are looked at once in a period
 | ewma:d=2,decay=10           nothing                  128000  Finagle, Linkerd (peak EWMA)
 |     of d servers the least (requests in flight + 1) times average response time, peaks at once
 | prequal:r=3                 r probes                   3008  Wydrowski et al. 2024

@@ -1913,7 +1913,7 @@ static void large_fleets_are_configured_in_time_that_grows_with_them(void **stat
 static void all_servers_of_a_large_fleet_are_asked(void **state) {
     (void)state;
     enum { SERVERS = 1000 };
-    static const char *const policies[] = {"jsq", "scd", "scd:m=1"};
+    static const char *const policies[] = {"jsq", "scd", "scd:m=1", "board"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         struct fixture f = begin_large(policies[i], SERVERS);
         assert_int_equal(bal_dispatcher_configure(f.d, f.now, large_servers, SERVERS, NULL), BAL_OK);
@@ -1983,6 +1983,7 @@ static const char *const switched[] = {"random",
                                        "prequal",
                                        "scd",
                                        "care:x=2",
+                                       "board:t=0.01,pick=interpret",
                                        "pod:d=3",
                                        "pod-memory",
                                        "jsq",

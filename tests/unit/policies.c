@@ -109,6 +109,7 @@ static void promised_probes(const struct bal_policy_spec *spec, uint32_t servers
     *least = *most = 0;
     if (!probes)
         return;
+    const bool seldom = strcmp(probes, " probes a period") == 0; /* most jobs need none */
     *probes = 0;
     *least = INFINITY;
     double sum = 0;
@@ -133,6 +134,8 @@ static void promised_probes(const struct bal_policy_spec *spec, uint32_t servers
     for (unsigned k = 0; k < spec->policy->param_count; k++)
         if (strcmp(spec->policy->params[k].name, "stop") == 0 && spec->value[k] == 1)
             *least = 1;
+    if (seldom)
+        *least = 0;
 }
 
 /* A random life of each policy on small fleets: decisions name servers that exist, and what is asked is what

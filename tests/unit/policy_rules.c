@@ -1133,6 +1133,64 @@ static void care_emulates_between_reports(void **state) {
     host_fini(&host);
 }
 
+/* The board is what was there when the period began, whatever is sent since; and hosts whose probes take time
+ * are told once in a period to send them. */
+static void board_is_looked_at_once_in_a_period(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("board:t=10,pick=shortest", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 130);
+    for (uint32_t server = 0; server < N; server++)
+        host.length[server] = server == 3 ? 1 : 5;
+    static const double times[] = {7, 9.8, 7, 12, 11, 9, 19};
+    for (int i = 0; i < 7; i++) {
+        if (i == 3)
+            host.length[3] = 6, host.length[4] = 2;
+        assert_int_equal(care_at(&host, times[i]), i < 3 ? 3 : 4);
+        assert_int_equal(host.fleet.probes, i < 3 ? N : 2 * N);
+    }
+    const struct bal_job job = {.count = 1};
+    const uint32_t sample[] = {5};
+    host.fleet.now = 31;
+    assert_int_equal(bal_policy_sample(&spec, host.state, &host.fleet, &job, &host.rng), N);
+    host.fleet.asks = 0;
+    assert_int_equal(bal_policy_sample(&spec, host.state, &host.fleet, &job, &host.rng), 0);
+    assert_int_equal(host_route(&host, 1, false).server, 4); /* they are on their way */
+    host.length[5] = 1;
+    host.fleet.sample = sample;
+    host.fleet.samples = 1;
+    assert_int_equal(host_route(&host, 1, false).server, 5);
+    host.fleet.sample = NULL;
+    assert_int_equal(host_route(&host, 1, false).server, 5);
+    host_fini(&host);
+}
+
+/* As many jobs as in a period before it fill the queues 0 and 4 up: with 6 to 5 each, with 2 the first alone.
+ */
+static void board_interprets_what_a_period_brings(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("board:t=10,pick=interpret", &spec);
+    struct host host;
+    host_init(&host, &spec, 2, 131);
+    host.length[1] = 4;
+    for (int i = 0; i < 12; i++)
+        care_at(&host, 5);
+    uint64_t got[2] = {0, 0};
+    for (int i = 0; i < 6000; i++) /* the second period without jobs: 12 in two */
+        got[care_at(&host, 25)]++;
+    assert_fits("board", (const double[]){5. / 6, 1. / 6}, got, 2);
+    host_fini(&host);
+    host_init(&host, &spec, 2, 132);
+    host.length[1] = 4;
+    care_at(&host, 5);
+    care_at(&host, 5);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(care_at(&host, 15), 0);
+    host_fini(&host);
+}
+
 /* A server that reports twice is there once, and a report nobody wants is ignored. */
 static void reports_may_be_repeated(void **state) {
     (void)state;
@@ -1251,6 +1309,8 @@ int main(void) {
         cmocka_unit_test(ewma_jumps_up_and_comes_down_slowly),
         cmocka_unit_test(lsq_believes_the_last_report),
         cmocka_unit_test(care_emulates_between_reports),
+        cmocka_unit_test(board_is_looked_at_once_in_a_period),
+        cmocka_unit_test(board_interprets_what_a_period_brings),
         cmocka_unit_test(reports_may_be_repeated),
         cmocka_unit_test(memory_is_counted_in_bits),
         cmocka_unit_test(different_servers_must_exist),
