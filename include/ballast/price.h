@@ -98,7 +98,8 @@ struct bli_price_offers {
     /* When none meets it: what theory knows to meet it with more messages, or with more memory, than was
      * wished. */
     struct bli_offer_hint more_messages, more_memory;
-    double floor_waiting; /* no policy waits less: one common queue */
+    double floor_waiting; /* no policy waits less: one common queue. A wish for less is not searched for: no
+                             offers */
 };
 
 /* Parameters are first chosen by theory (d of pod, c and mup of rcpb), or tried one after the other where

@@ -351,6 +351,11 @@ static void print_outcome(const struct bli_price_offers *offers, const struct bl
         fputs("cheapest: nothing that does costs less of one and no more of the other.\n", out);
         return;
     }
+    if (wish->waiting < offers->floor_waiting) {
+        fprintf(out, "\nno policy meets this: even one common queue for all servers (M/M/N) waits %.4g\n",
+                offers->floor_waiting);
+        return;
+    }
     const bool open = is_undecided(offers);
     fputs(open ? "\nundecided: no policy is known to meet this" : "\nno policy meets this", out);
     if (offers->count == 0) {
@@ -365,11 +370,6 @@ static void print_outcome(const struct bli_price_offers *offers, const struct bl
         else
             bli_metric_print(offers->offer[0].result.metric[BLI_WAITING_MEAN], waiting);
         fprintf(out, "; the nearest is %s, which waits %s\n", policy, waiting);
-    }
-    if (wish->waiting < offers->floor_waiting) {
-        fprintf(out, "No policy can: even one common queue for all servers (M/M/N) waits %.4g.\n",
-                offers->floor_waiting);
-        return;
     }
     print_hint(&offers->more_messages, "messages", out);
     print_hint(&offers->more_memory, "memory", out);

@@ -28,7 +28,8 @@ struct price_search {
     struct bal_policy_context setting;
     double name_bits; /* of the name of a server */
     struct bli_price_offers *offers;
-    bool pending[BLI_OFFERS_MAX]; /* to be simulated */
+    bool pending[BLI_OFFERS_MAX];        /* to be simulated */
+    double last_waiting[BLI_OFFERS_MAX]; /* its mean wait in the round before; 0: there was none */
     struct bli_case cases[BLI_OFFERS_MAX];
     struct bli_result results[BLI_OFFERS_MAX];
 };
@@ -337,9 +338,21 @@ static enum bli_fulfilment check_offer(const struct price_search *search, const 
     return measured.mean + measured.half_width <= waiting ? BLI_WISH_MET : BLI_WISH_UNDECIDED;
 }
 
+/* What a raise gains grows smaller from one to the next, and the jobs that come are the same; a tenth of the
+ * interval is allowed for chance. What is missing for certain may be more than the rounds that are left can
+ * gain. */
+static bool is_out_of_reach(struct price_search *search, size_t i, int rounds_left) {
+    const struct bli_estimate waiting = search->offers->offer[i].result.metric[BLI_WAITING_MEAN];
+    const double before = search->last_waiting[i], missing = lower_end(waiting) - search->wish->waiting;
+    search->last_waiting[i] = waiting.mean;
+    const double gained = fmax(before - waiting.mean, 0.1 * waiting.half_width);
+    return before > 0 && missing > rounds_left * gained;
+}
+
 /* Simulates what is pending and judges it. The last word on an offer that cannot be made dearer is what was
  * found. */
-static enum bal_code run_round(struct price_search *search, bool last, bool *more, struct bal_error *err) {
+static enum bal_code run_round(struct price_search *search, int rounds_left, bool *more,
+                               struct bal_error *err) {
     struct bal_policy_spec specs[BLI_OFFERS_MAX] = {0};
     size_t which[BLI_OFFERS_MAX], count = 0;
     for (size_t i = 0; i < search->offers->count; i++) {
@@ -355,7 +368,9 @@ static enum bal_code run_round(struct price_search *search, bool last, bool *mor
         struct bli_offer *offer = &search->offers->offer[which[i]];
         offer->result = search->results[i];
         offer->fulfilment = check_offer(search, offer);
-        search->pending[which[i]] = offer->fulfilment != BLI_WISH_MET && !last && raise_cost(search, offer);
+        search->pending[which[i]] = offer->fulfilment != BLI_WISH_MET && rounds_left > 0 &&
+                                    !is_out_of_reach(search, which[i], rounds_left) &&
+                                    raise_cost(search, offer);
         *more = *more || search->pending[which[i]];
     }
     return code;
@@ -441,13 +456,25 @@ static void find_hints(struct price_search *search) {
 
 static void finish_offers(struct price_search *search) {
     struct bli_price_offers *offers = search->offers;
-    const struct bli_model *model = &search->c->model;
-    offers->floor_waiting = bli_theory_lower_bound(model) - model->size.mean / model->servers.group[0].speed;
     drop_over_budget(search);
     mark_cheapest(offers);
     qsort(offers->offer, offers->count, sizeof *offers->offer, best_first);
     if (offers->count == 0 || offers->offer[0].fulfilment != BLI_WISH_MET)
         find_hints(search);
+}
+
+/* What no policy beats; a wish for less is not searched for. */
+static double floor_of(const struct bli_model *model) {
+    return bli_theory_lower_bound(model) - model->size.mean / model->servers.group[0].speed;
+}
+
+static enum bal_code propose(struct price_search *search, struct bal_error *err) {
+    enum bal_code code = propose_fixed(search, err);
+    if (!code)
+        code = propose_pod(search, err);
+    if (!code)
+        code = propose_rcpb(search, err);
+    return code ? code : propose_pod_memory(search, err);
 }
 
 static enum bal_code check_wish(const struct bli_model *model, const struct bli_wish *wish,
@@ -489,16 +516,12 @@ enum bal_code bli_price_search(const struct bli_case *c, const struct bli_wish *
     search->setting = (struct bal_policy_context){bli_servers_count(&c->model.servers), c->model.load};
     const struct bal_policy_spec one_name = rcpb_of(1, 1);
     search->name_bits = bal_policy_memory_bits(&one_name, &search->setting);
-    code = propose_fixed(search, err);
-    if (!code)
-        code = propose_pod(search, err);
-    if (!code)
-        code = propose_rcpb(search, err);
-    if (!code)
-        code = propose_pod_memory(search, err);
+    found->floor_waiting = floor_of(&c->model);
+    if (wish->waiting >= found->floor_waiting)
+        code = propose(search, err);
     bool more = found->count > 0;
     for (int round = 1; round <= ROUNDS && more && !code; round++)
-        code = run_round(search, round == ROUNDS, &more, err);
+        code = run_round(search, ROUNDS - round, &more, err);
     if (code)
         goto out;
     finish_offers(search);
