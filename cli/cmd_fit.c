@@ -39,6 +39,10 @@ static const struct bli_option options[] = {
      .setting = "servers",
      .default_value = ""},
     {.setting = "slots"},
+    {"speeds", "S",
+     "how fast a server is by the number in service: cores(4), batch(8,0.15), table(...); find: as the log "
+     "says",
+     bli_request_set_log_speeds},
     {"law", "NAME", "det, exp, erlang, lognormal, moments, hyper or phase (default: the best)", set_law},
     BLI_LOG_OPTIONS,
     {"seed", "S", "another seed for arrivals that are spread within their second (default 1)",
@@ -83,8 +87,7 @@ static struct bli_model model_of(const struct fit_work *work, enum bli_fit_metho
     model.high = (double)info->high / (double)info->jobs;
     const double work_rate = info->work / info->span;
     const struct bli_recovery *recovery = &work->logs.recovery;
-    if (!bli_request_has(&work->args->log.common, "slots") && recovery->servers > 0)
-        model.slots = recovery->slots;
+    bli_logs_describe_servers(&work->args->log, &work->logs, &model);
     if (!bli_request_has(&work->args->log.common, "servers")) {
         bli_servers_parse("1", &model.servers, NULL);
         const double peak = work_rate * bli_curve_max(&model.curve) / bli_model_capacity(&model);

@@ -110,6 +110,10 @@ static const struct bli_option options[] = {
      .default_value = "",
      .help = "a number, or COUNTxSPEED,... (default: as many as the log names)"},
     {.setting = "slots"},
+    {"speeds", "S",
+     "how fast a server is by the number in service: cores(4), batch(8,0.15), table(...); find: as the "
+     "requests say",
+     bli_request_set_log_speeds},
     {.setting = "discipline",
      .help = "ps: servers share; lifo: last come, first served; with --high: auto, fifo, preemptive or "
              "nonpreemptive"},
@@ -170,6 +174,10 @@ static double seconds_now(void) {
 
 static double processor_now(void) {
     return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static bool has_speeds(const struct args *args) {
+    return args->log.find_speeds || bli_speeds_given(&args->log.common.draft.c.model.speeds);
 }
 
 /* Recorded requests have their class. */
@@ -304,6 +312,7 @@ static int start_twin(struct twin_work *work) {
         .model = common->draft.c.model,
         .servers_given = bli_request_has(common, "servers"),
         .slots_given = bli_request_has(common, "slots"),
+        .find_speeds = args->log.find_speeds,
         .has_now = args->has_now,
         .now = args->now,
         .policy = work->policy,
@@ -503,6 +512,8 @@ static int round_once(struct twin_work *work) {
     if (!code && work->args->url && !work->trouble.code && ask_fleet(work, &work->trouble) &&
         work->args->once)
         code = bal_fail(&err, BAL_E_IO, "%s", work->trouble.text);
+    if (!code && work->summary.spread && has_speeds(work->args))
+        code = bal_fail(&err, BAL_E_MODEL, "%s", bli_speeds_need_fine_times);
     if (!code)
         code = bli_twin_analyse(work->twin, current_time(work), &err);
     if (!code && work->twin->state == BLI_TWIN_READY) {
@@ -562,6 +573,8 @@ static int check_args(const struct args *args) {
         return cli_fail("--format: write text or json");
     if (args->log.log.high_field && !args->log.log.high_pattern)
         return cli_fail("--high-field: which values are high? add --high PATTERN");
+    if (args->log.keep_waiting && has_speeds(args))
+        return cli_fail("--speeds tell who waits, and --waiting keep has no effect; leave out one of them");
     const enum bli_discipline discipline = args->log.common.draft.c.model.discipline;
     if (discipline != BLI_DISCIPLINE_AUTO && discipline != BLI_DISCIPLINE_SHARING &&
         discipline != BLI_DISCIPLINE_LIFO && !args->log.log.high_pattern && !is_ranked(args))

@@ -15,6 +15,7 @@
 #ifndef BALLAST_SPEEDS_FIT_H
 #define BALLAST_SPEEDS_FIT_H
 
+#include "ballast/recover.h"
 #include "ballast/speeds.h"
 #include "ballast/trace.h"
 
@@ -78,6 +79,13 @@ struct bli_speeds_recovery {
 enum bal_code bli_speeds_recover(const struct bli_trace *logged, const struct bli_speeds *speeds,
                                  uint32_t slots, const volatile int *stop, struct bli_trace **recovered,
                                  struct bal_error *err);
+
+/* All that a log of such servers says: *works, a new finished trace that the caller frees, or NULL where it
+ * is as logged, and what was recovered. *speeds says what servers are taken for, or that it is to be found;
+ * of the options those of slots have no effect. */
+enum bal_code bli_recover_works(const struct bli_trace *logged, const struct bli_recover_options *how,
+                                struct bli_speeds_recovery *speeds, struct bli_trace **works,
+                                struct bli_recovery *recovery, struct bal_error *err);
 
 #ifdef __cplusplus
 }

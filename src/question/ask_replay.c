@@ -257,13 +257,7 @@ static struct bli_replay replay_of(const struct args *args, const struct bli_log
     replay.fail_at = args->failure.busiest
                          ? fmax(demand->peak_at - (double)bli_trace_info(logs->trace)->first * 1e-9, 0)
                          : args->failure.after;
-    if (logs->times.works) {
-        replay.model.speeds = logs->speeds.speeds;
-        if (!bli_request_has(common, "slots"))
-            replay.model.slots = logs->speeds.slots ? logs->speeds.slots : BLI_SLOTS_ALL;
-    } else if (!bli_request_has(common, "slots") && logs->recovery.servers > 0) {
-        replay.model.slots = logs->recovery.slots;
-    }
+    bli_logs_describe_servers(&args->log, logs, &replay.model);
     if (!bli_request_has(common, "servers"))
         choose_fleet(&replay, &logs->recovery, demand);
     else if (args->vary)

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const bli_speeds_need_fine_times =
+    "--speeds: times of this log are whole seconds, in which it is not seen who was there together; log "
+    "milliseconds ($msec in nginx)";
+
 static enum bal_code set_field(const char **field, const char *value, struct bal_error *err) {
     if (*value == 0)
         return bal_fail(err, BAL_E_SYNTAX, "the name of a field is missing");
@@ -138,84 +142,28 @@ static const char *perhaps_server_field(const struct bli_log_summary *summary) {
     return "";
 }
 
-/* What the fleet is, or what the log says. */
-static enum bal_code choose_speeds(const struct bli_log_request *request, const struct bli_asking *asking,
-                                   struct bli_logs *logs, struct bal_error *err) {
-    struct bli_speeds_recovery *s = &logs->speeds;
-    const struct bli_model *model = &request->common.draft.c.model;
-    s->found = request->find_speeds;
-    if (s->found) {
-        const enum bal_code code = bli_speeds_fit(logs->trace, asking->host->stop, &s->fit, err);
-        s->speeds = s->fit.candidate[s->fit.best].speeds;
-        s->slots = s->fit.candidate[s->fit.best].slots;
-        return code;
-    }
-    s->speeds = model->speeds;
-    s->slots =
-        !bli_request_has(&request->common, "slots") || model->slots == BLI_SLOTS_ALL ? 0 : model->slots;
-    return BAL_OK;
-}
-
-/* What is left to say when works stand in place of times. */
-static enum bal_code describe_works(struct bli_logs *logs, struct bal_error *err) {
-    struct bli_recovery *r = &logs->recovery;
-    struct bli_histogram *sizes = calloc(1, sizeof *sizes);
-    struct bli_trace_cursor *cursor = NULL;
-    struct bli_trace_job job;
-    const double mean = bli_trace_info(logs->trace)->size_mean;
-    enum bal_code code = sizes ? bli_trace_cursor_new(logs->trace, &cursor, err)
-                               : bal_fail(err, BAL_E_MEMORY, "not enough memory");
-    while (!code && !(code = bli_trace_next(cursor, &job, err)) && job.size > 0)
-        bli_histogram_add(sizes, (double)job.size * 1e-9 / mean);
-    if (!code) {
-        const bool shared = r->servers > 0 && !logs->speeds.computed; /* as --speeds says */
-        r->times = shared ? BLI_TIMES_SHARED : BLI_TIMES_SERVICE;
-        r->service_mean = mean;
-        r->service_p99 = mean * bli_histogram_quantile(sizes, 0.99);
-        r->share = (struct bli_estimate){logs->speeds.computed ? 0 : 1 - mean / r->logged_mean, NAN};
-        r->slots = r->slots_low = r->slots_high = logs->speeds.slots;
-        r->slots_open = r->slots_told = false;
-        r->overtaking = r->dependence = r->logged_load = r->service_load = NAN; /* were of slots */
-    }
-    bli_trace_cursor_free(cursor);
-    free(sizes);
-    return code;
-}
-
 /* From times at servers to works at speeds that depend on the number in service. What is computed is no time
  * at a server, which depends on the others there, but the work itself. */
 static enum bal_code recover_works(const struct bli_log_request *request, const struct bli_asking *asking,
                                    struct bli_logs *logs, struct bal_error *err) {
-    const struct bli_recover_options options = {.step = logs->summary.resolution,
-                                                .length_step = logs->summary.step,
-                                                .keep = true,
-                                                .stop = asking->host->stop};
+    const struct bli_recover_options options = {
+        .step = logs->summary.resolution, .length_step = logs->summary.step, .stop = asking->host->stop};
+    const struct bli_model *model = &request->common.draft.c.model;
+    const uint32_t slots = slots_given(request);
     const bool computed = is_computed(&logs->summary);
-    struct bli_trace *works = NULL, *kept = NULL;
+    struct bli_trace *works = NULL;
     if (computed && request->find_speeds)
         return bal_fail(err, BAL_E_MODEL,
                         "--speeds find: speeds are found in times that were measured, and those of --service "
                         "are computed; name the field of a measured time with --service-field");
     if (logs->summary.spread && !computed)
-        return bal_fail(
-            err, BAL_E_MODEL,
-            "--speeds: times of this log are whole seconds, in which it is not seen who was there "
-            "together; log milliseconds ($msec in nginx)");
-    logs->speeds.computed = computed;
-    enum bal_code code = choose_speeds(request, asking, logs, err);
-    if (!code && !computed)
-        code = bli_speeds_recover(logs->trace, &logs->speeds.speeds, logs->speeds.slots, asking->host->stop,
-                                  &works, err);
-    if (!code)
-        code = bli_recover(logs->trace, &options, &kept, &logs->recovery, err);
-    if (computed)
-        works = kept;
-    else
-        bli_trace_free(kept);
-    if (code) {
-        bli_trace_free(works);
-        return code;
-    }
+        return bal_fail(err, BAL_E_MODEL, "%s", bli_speeds_need_fine_times);
+    logs->speeds = (struct bli_speeds_recovery){.speeds = model->speeds,
+                                                .slots = slots == BLI_SLOTS_ALL ? 0 : slots,
+                                                .computed = computed,
+                                                .found = request->find_speeds};
+    const enum bal_code code =
+        bli_recover_works(logs->trace, &options, &logs->speeds, &works, &logs->recovery, err);
     if (works) {
         bli_trace_free(logs->trace);
         logs->trace = works;
@@ -224,7 +172,7 @@ static enum bal_code recover_works(const struct bli_log_request *request, const 
                                                .field = server_field(&logs->summary),
                                                .perhaps = "",
                                                .works = &logs->speeds};
-    return describe_works(logs, err);
+    return code;
 }
 
 /* From times at servers to service times; the trace is exchanged for another. */
@@ -392,4 +340,16 @@ enum bal_code bli_read_logs(const struct bli_log_request *request, const char *c
     warn_of_same(asking, &logs->summary);
     warn_of_waiting(asking, &logs->recovery);
     return BAL_OK;
+}
+
+void bli_logs_describe_servers(const struct bli_log_request *request, const struct bli_logs *logs,
+                               struct bli_model *model) {
+    const bool given = bli_request_has(&request->common, "slots");
+    if (logs->times.works) {
+        model->speeds = logs->speeds.speeds;
+        if (!given)
+            model->slots = logs->speeds.slots ? logs->speeds.slots : BLI_SLOTS_ALL;
+    } else if (!given && logs->recovery.servers > 0) {
+        model->slots = logs->recovery.slots;
+    }
 }

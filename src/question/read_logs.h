@@ -92,4 +92,12 @@ enum bal_code bli_check_not_logs(const char *option, const char *path, const cha
 enum bal_code bli_read_logs(const struct bli_log_request *request, const char *const *paths, size_t count,
                             const struct bli_asking *asking, struct bli_logs *logs, struct bal_error *err);
 
+/* How the servers of the log work, in a model of others: their speeds, and their slots unless these are
+ * given. */
+void bli_logs_describe_servers(const struct bli_log_request *request, const struct bli_logs *logs,
+                               struct bli_model *model);
+
+/* Where times are whole seconds: the message. */
+extern const char *const bli_speeds_need_fine_times;
+
 #endif

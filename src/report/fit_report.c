@@ -5,6 +5,7 @@
 #include "ballast/version.h"
 #include "format/json.h"
 #include "format/table.h"
+#include "report/head.h"
 #include "report/log_report.h"
 
 #include <math.h>
@@ -111,11 +112,10 @@ static void print_bursts(const struct bli_fit_arrivals *arrivals, enum bli_table
 }
 
 static void print_fleet(const struct bli_fit_report *report, FILE *out) {
-    char servers[300], slots[40] = "", peak[40] = "", chosen[80] = "";
+    char servers[300], slots[300], peak[40] = "", chosen[80] = "";
     const char *over = report->model.load >= 1 ? "; it is too small: more work comes than it can do" : "";
     bli_servers_print(&report->model.servers, servers, sizeof servers);
-    if (report->model.slots > 1)
-        snprintf(slots, sizeof slots, " of %u slots", report->model.slots);
+    bli_head_slots_and_speeds(&report->model, slots, sizeof slots);
     if (report->model.curve.kind != BLI_CURVE_CONSTANT)
         snprintf(peak, sizeof peak, ", %.3g at the peak", peak_load(report));
     if (report->recorded)
@@ -319,14 +319,18 @@ static void add_fits(struct json *json, const struct bli_fits *fits) {
 }
 
 static void add_model(struct json *json, const struct bli_fit_report *report) {
-    char servers[4096], service[BLI_DIST_TEXT], curve[BLI_CURVE_TEXT], arrivals[BLI_ARRIVALS_TEXT];
+    char servers[4096], service[BLI_DIST_TEXT], curve[BLI_CURVE_TEXT], arrivals[BLI_ARRIVALS_TEXT],
+        speeds[200];
     bli_arrivals_print(&report->model.arrivals, arrivals, sizeof arrivals);
     bli_servers_print(&report->model.servers, servers, sizeof servers);
     bli_dist_print(&report->model.size, service, sizeof service);
     bli_curve_print(&report->model.curve, curve, sizeof curve);
     bli_json_open(json, "model", '{');
     bli_json_text(json, "servers", servers);
-    bli_json_count(json, "slots", report->model.slots > 1 ? report->model.slots : 1);
+    bli_json_slots(json, &report->model);
+    bli_speeds_print(&report->model.speeds, speeds, sizeof speeds);
+    if (bli_speeds_given(&report->model.speeds))
+        bli_json_text(json, "speeds", speeds);
     bli_json_number(json, "load", report->model.load);
     bli_json_number(json, "peak_load", peak_load(report));
     bli_json_text(json, "service", service);

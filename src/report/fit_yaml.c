@@ -88,7 +88,7 @@ static void put_title(const struct bli_fit_report *report, FILE *out) {
 }
 
 static void put_fleet(const struct bli_fit_report *report, FILE *out) {
-    char servers[4096];
+    char servers[4096], speeds[200];
     bli_servers_print(&report->model.servers, servers, sizeof servers);
     fputs("fleet:\n", out);
     if (report->recorded)
@@ -96,8 +96,14 @@ static void put_fleet(const struct bli_fit_report *report, FILE *out) {
     if (report->sized_for > 0)
         fprintf(out, "  # as many as make a load of at most %g at the peak\n", report->sized_for);
     fprintf(out, "  servers: %s\n", servers);
-    if (report->model.slots > 1)
+    if (report->model.slots == BLI_SLOTS_ALL)
+        fputs("  slots: all\n", out);
+    else if (report->model.slots > 1)
         fprintf(out, "  slots: %u\n", report->model.slots);
+    if (bli_speeds_given(&report->model.speeds)) {
+        bli_speeds_print(&report->model.speeds, speeds, sizeof speeds);
+        fprintf(out, "  speeds: \"%s\"\n", speeds);
+    }
 }
 
 static void put_workload(const struct bli_fit_report *report, FILE *out) {

@@ -46,6 +46,21 @@ void bli_head_slots(const struct bli_model *model, char *text, size_t size) {
         text[0] = 0;
 }
 
+void bli_head_slots_and_speeds(const struct bli_model *model, char *text, size_t size) {
+    char speeds[200];
+    bli_head_slots(model, text, size);
+    bli_speeds_print(&model->speeds, speeds, sizeof speeds);
+    if (bli_speeds_given(&model->speeds) && strlen(text) < size)
+        snprintf(text + strlen(text), size - strlen(text), ", speeds %s", speeds);
+}
+
+void bli_json_slots(struct json *json, const struct bli_model *model) {
+    if (model->slots == BLI_SLOTS_ALL)
+        bli_json_text(json, "slots", "all");
+    else
+        bli_json_count(json, "slots", model->slots > 0 ? model->slots : 1);
+}
+
 void bli_head_print(const struct bli_head *head, FILE *out) {
     bli_table_wrap("", head->text, 0, out);
 }

@@ -22,6 +22,10 @@ void bli_head_add_settings(struct bli_head *head, const struct bli_draft *draft,
 
 /* " of 8 slots" behind a fleet, " that work on all jobs at once", or nothing. */
 void bli_head_slots(const struct bli_model *model, char *text, size_t size);
+/* The same with ", speeds batch(8,0.15)" behind it, where these are given. */
+void bli_head_slots_and_speeds(const struct bli_model *model, char *text, size_t size);
+/* "slots": a number, or "all". */
+void bli_json_slots(struct json *json, const struct bli_model *model);
 
 void bli_head_print(const struct bli_head *head, FILE *out);
 

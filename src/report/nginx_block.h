@@ -32,6 +32,11 @@ bool bli_nginx_can(const struct bal_policy_spec *policy);
 const char *bli_nginx_words(const struct bal_policy_spec *policy);
 
 void bli_nginx_block(const struct bli_nginx_block *block, FILE *out);
+
+/* What is to be said for the servers of a model. One that takes all is as fast as it can be with so many. */
+static inline uint32_t bli_nginx_slots(const struct bli_model *model) {
+    return model->slots == BLI_SLOTS_ALL ? bli_speeds_last(&model->speeds) : model->slots;
+}
 /* The directive alone, without the line break: where options are known, and give the classes that the policy
  * needs, it is all that changes. */
 bool bli_nginx_changes_one_line(const struct bli_nginx_block *block);

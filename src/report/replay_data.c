@@ -172,10 +172,7 @@ static void json_spec(struct json *json, const struct bli_replay_report *report)
     bli_json_open(json, "spec", '{');
     bli_json_model(json, &replay->model, "servers");
     bli_json_bool(json, "servers_given", !(report->sized_for > 0 || report->recorded));
-    if (replay->model.slots == BLI_SLOTS_ALL)
-        bli_json_text(json, "slots", "all");
-    else
-        bli_json_count(json, "slots", replay->model.slots > 0 ? replay->model.slots : 1);
+    bli_json_slots(json, &replay->model);
     bli_json_bool(json, "slots_guessed", bli_recovery_slots_are_guessed(report->times));
     bli_json_model(json, &replay->model, "steal?");
     bli_json_number(json, "speedup", replay->speedup);

@@ -76,18 +76,13 @@ static void print_doubts(const struct bli_replay_report *report, size_t taken, F
                 report->replay->model.network.dispatchers.count);
 }
 
-/* A server that takes all is as fast as it can be with so many. */
-static uint32_t slots_of(const struct bli_model *model) {
-    return model->slots == BLI_SLOTS_ALL ? bli_speeds_last(&model->speeds) : model->slots;
-}
-
 static void print_block(const struct bli_replay_report *report, size_t taken, FILE *out) {
     const struct bli_replay_outcome *outcome = outcome_of(report, taken);
     const struct bli_nginx_block block = {
         .policy = &report->cases[taken].policy,
         .servers = report->target ? &report->sizing[taken].c.model.servers : &report->replay->model.servers,
         .names = report->servers,
-        .slots = slots_of(&report->replay->model),
+        .slots = bli_nginx_slots(&report->replay->model),
         .mean = report->demand->size_mean,
         .longest = outcome->time[BLI_TIME_P999].mean,
         .rate = report->demand->peak_rate * report->replay->speedup,

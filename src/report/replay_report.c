@@ -51,6 +51,10 @@ static void print_fleet(const struct bli_replay_report *report, FILE *out) {
                   when, bli_replay_load(replay, demand->peak_work));
     if (report->recorded)
         bli_head_line(out, "", "no --servers given: as many as the log names");
+    const struct bli_speeds_recovery *works = report->times->works;
+    if (works && works->found && replay->model.slots != (works->slots ? works->slots : BLI_SLOTS_ALL))
+        bli_head_line(
+            out, "", "--slots is for this fleet alone: what the log's servers did is found from their times");
     const double wanted = report->sized_for * replay->speedup * (1 + 1e-9); /* rounding */
     const bool enough = bli_replay_load(replay, demand->peak_work) <= wanted;
     if (report->sized_for > 0)

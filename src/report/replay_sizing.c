@@ -28,11 +28,13 @@ void bli_sizing_title(const struct bli_replay_report *report, FILE *out) {
     char length[40], slots[80] = "", fleet[400] = "";
     bli_time_length(report->target->seconds, length);
     const bool guessed = bli_recovery_slots_are_guessed(report->times);
-    if (model->slots == BLI_SLOTS_ALL) {
-        char speeds[100];
-        bli_speeds_print(&model->speeds, speeds, sizeof speeds);
+    char speeds[100];
+    bli_speeds_print(&model->speeds, speeds, sizeof speeds);
+    if (model->slots == BLI_SLOTS_ALL)
         snprintf(slots, sizeof slots, ", %.36s each", speeds);
-    } else if (model->slots > 1 || guessed)
+    else if (bli_speeds_given(&model->speeds))
+        snprintf(slots, sizeof slots, ", %u slots and %.36s each", model->slots, speeds);
+    else if (model->slots > 1 || guessed)
         snprintf(slots, sizeof slots, ", %u slot%s each%s", model->slots > 1 ? model->slots : 1,
                  model->slots > 1 ? "s" : "",
                  !guessed                               ? ""

@@ -70,7 +70,7 @@ static struct bli_nginx_block block_of(const struct bli_twin_report *report, con
     return (struct bli_nginx_block){.policy = advice->candidate[advice->taken].policy,
                                     .servers = servers,
                                     .names = report->names,
-                                    .slots = twin->replay.model.slots,
+                                    .slots = bli_nginx_slots(&twin->replay.model),
                                     .mean = twin->demand.size_mean,
                                     .longest = advice->row[advice->taken]->time[BLI_TIME_P999],
                                     .rate = twin->demand.peak_rate,
@@ -160,12 +160,11 @@ static void print_head(const struct bli_twin_report *report, FILE *out) {
     const struct bli_twin *twin = report->twin;
     const struct bli_model *model = &twin->replay.model;
     const struct bli_trace_info *info = bli_trace_info(twin->trace);
-    char from[BLI_TIME_TEXT], to[BLI_TIME_TEXT], servers[300], slots[40] = "";
+    char from[BLI_TIME_TEXT], to[BLI_TIME_TEXT], servers[300], slots[300];
     bli_time_moment((double)twin->view.from / nanoseconds, "%H:%M:%S", from);
     bli_time_moment((double)twin->view.to / nanoseconds, "%H:%M:%S", to);
     bli_servers_print(&model->servers, servers, sizeof servers);
-    if (model->slots > 1)
-        snprintf(slots, sizeof slots, " of %u slots", model->slots);
+    bli_head_slots_and_speeds(model, slots, sizeof slots);
     fprintf(out,
             "%s, %s to %s UTC: %" PRIu64 " requests, %.4g a second; %s server%s%s, load %.3g; service %s\n",
             report->source, from, to, info->jobs, twin->demand.rate, servers,
@@ -481,14 +480,17 @@ static void put_block(struct json *json, const struct bli_twin_report *report) {
 
 static void put_ready(struct json *json, const struct bli_twin_report *report) {
     const struct bli_twin *twin = report->twin;
-    char servers[300];
+    char servers[300], speeds[200];
     bli_servers_print(&twin->replay.model.servers, servers, sizeof servers);
     put_moment(json, "from", twin->view.from);
     put_moment(json, "to", twin->view.to);
     bli_json_number(json, "rate", twin->demand.rate);
     bli_json_number(json, "load", bli_replay_load(&twin->replay, twin->demand.work));
     bli_json_text(json, "servers", servers);
-    bli_json_count(json, "slots", twin->replay.model.slots > 0 ? twin->replay.model.slots : 1);
+    bli_json_slots(json, &twin->replay.model);
+    bli_speeds_print(&twin->replay.model.speeds, speeds, sizeof speeds);
+    if (bli_speeds_given(&twin->replay.model.speeds))
+        bli_json_text(json, "speeds", speeds);
     bli_json_text(json, "service_times", bli_times_text(twin->recovery.times));
     bli_json_number(json, "service_mean", twin->demand.size_mean);
     put_now(json, twin);

@@ -4,6 +4,7 @@
 
 #include "format/time_text.h"
 #include "study/blocks.h"
+#include "study/replay_try.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -170,6 +171,12 @@ static void note_times(struct bli_twin *twin) {
                  "is too short");
 }
 
+static void note_speeds(struct bli_twin *twin) {
+    if (twin->speeds.found && !twin->speeds.fit.told)
+        add_note(twin,
+                 "whether servers have slots, cores or batches these requests cannot tell: --speeds says it");
+}
+
 static void note_slots(struct bli_twin *twin) {
     const struct bli_recovery *r = &twin->recovery;
     if (!twin->options.slots_given && r->servers > 0 && r->slots_open)
@@ -205,7 +212,11 @@ static void note_window(struct bli_twin *twin) {
 
 /* ---- looking ---- */
 
-/* From requests to service times. */
+static bool works_at_speeds(const struct bli_twin *twin) {
+    return twin->options.find_speeds || bli_speeds_given(&twin->options.model.speeds);
+}
+
+/* From requests to service times, or to works. */
 static enum bal_code recover_service_times(struct bli_twin *twin, struct bli_trace **logged,
                                            struct bal_error *err) {
     enum bal_code code = bli_trace_new(NULL, logged, err);
@@ -223,7 +234,14 @@ static enum bal_code recover_service_times(struct bli_twin *twin, struct bli_tra
                                             .service = twin->options.service,
                                             .keep = twin->options.keep_waiting,
                                             .stop = twin->options.stop};
-    return bli_recover(*logged, &how, &twin->trace, &twin->recovery, err);
+    if (!works_at_speeds(twin))
+        return bli_recover(*logged, &how, &twin->trace, &twin->recovery, err);
+    const struct bli_twin_options *o = &twin->options;
+    twin->speeds = (struct bli_speeds_recovery){
+        .speeds = o->model.speeds,
+        .slots = !o->slots_given || o->model.slots == BLI_SLOTS_ALL ? 0 : o->model.slots,
+        .found = o->find_speeds};
+    return bli_recover_works(*logged, &how, &twin->speeds, &twin->trace, &twin->recovery, err);
 }
 
 /* The times as they were, and the longest time between two arrivals. */
@@ -275,8 +293,12 @@ static enum bal_code choose_fleet(struct bli_twin *twin, struct bal_error *err) 
         model->classes = info->high > 0 && info->high < info->jobs;
     if (model->classes && model->discipline == BLI_DISCIPLINE_AUTO)
         model->discipline = o->stations ? BLI_DISCIPLINE_NONPREEMPTIVE : BLI_DISCIPLINE_FIFO;
-    if (!o->slots_given && twin->recovery.servers > 0)
+    if (works_at_speeds(twin)) {
+        model->speeds = twin->speeds.speeds;
+        model->slots = twin->speeds.slots ? twin->speeds.slots : BLI_SLOTS_ALL;
+    } else if (!o->slots_given && twin->recovery.servers > 0) {
         model->slots = twin->recovery.slots;
+    }
     if (o->servers_given)
         return BAL_OK;
     if (twin->recovery.servers == 0)
@@ -325,13 +347,14 @@ enum bal_code bli_twin_analyse(struct bli_twin *twin, int64_t now, struct bal_er
     if (!code)
         code = bli_measured_times(twin->measured,
                                   bli_servers_count(&twin->replay.model.servers) *
-                                      fmax(twin->replay.model.slots, 1),
+                                      bli_replay_server_rate(&twin->replay.model),
                                   bli_trace_info(twin->trace)->span, &twin->times, err);
     if (code)
         return code;
     note_away(twin);
     note_times(twin);
     note_slots(twin);
+    note_speeds(twin);
     note_window(twin);
     return BAL_OK;
 }
@@ -411,6 +434,10 @@ static enum bal_code replay_row(struct bli_twin *twin, struct bli_twin_row *row,
         row->answered = false; /* until some requests are urgent and some are not */
         return BAL_OK;
     }
+    /* Servers take all that is sent to them; who holds requests sends so many. */
+    if (twin->speeds.found && twin->options.slots_given && replay->model.slots == BLI_SLOTS_ALL &&
+        bal_policy_flags(&row->policy) & BAL_MAY_HOLD)
+        replay->model.slots = twin->options.model.slots;
     if (bli_replay_case(replay, &row->policy, &c, &why)) {
         row->answered = false;
         snprintf(row->failed, sizeof row->failed, "%.*s", (int)sizeof row->failed - 1, why.text);

@@ -9,6 +9,7 @@
 
 #include "ballast/recover.h"
 #include "ballast/replay.h"
+#include "ballast/speeds_fit.h"
 #include "twin/recent_requests.h"
 
 enum { BLI_TWIN_ROWS = 80, BLI_TWIN_TEXT = 240, BLI_TWIN_NOTES = 8 };
@@ -16,7 +17,8 @@ enum { BLI_TWIN_ROWS = 80, BLI_TWIN_TEXT = 240, BLI_TWIN_NOTES = 8 };
 struct bli_twin_options {
     struct bli_model model; /* the fleet: servers and slots where given, dispatchers, delays, discipline */
     bool servers_given, slots_given;
-    bool has_now; /* is it known which policy the fleet has? */
+    bool find_speeds; /* by the number in service, in the window; without it they are those of the model */
+    bool has_now;     /* is it known which policy the fleet has? */
     struct bal_policy_spec now;
     const struct bal_policy_spec *policy; /* others that are asked about; they must outlive the twin */
     size_t policies;
@@ -73,6 +75,7 @@ struct bli_twin {
     enum bli_twin_state state;
     struct bli_view view;
     struct bli_recovery recovery;
+    struct bli_speeds_recovery speeds; /* where they are given, or to be found */
     struct bli_demand demand;
     struct bli_replay replay; /* with the fleet */
     struct bli_trace *trace;  /* service times */

@@ -153,3 +153,81 @@ $ ballast replay log.csv --speeds find --policy jiq:else=hold --quiet
 $ ballast replay log.csv --speeds find --steal half --policy random --quiet
 ! ballast: --policy: servers that work on all jobs that are there (slots all) cannot be had with servers that steal; leave out one of them
 ? 2
+
+# Policies that hold, classes and stealing need a number of slots, which is that of the replayed fleet.
+$ ballast replay log.csv --speeds find --slots 8 --policy jiq:else=hold --policy least-conn --quiet | sed -n '/^fleet/,/^settings/p;/^policy/,/^jiq/p'
+| fleet    3 servers of 8 slots: load 0.711, in the busiest 1 s (from 17:46:53) 0.991
+|          no --servers given: as many as the log names
+|          --slots is for this fleet alone: what the log's servers did is found from their times
+| settings speeds batch(9,0.168)
+| policy              mean, ms          p50      p99  other logs  waits  msgs    Wh  watts
+| ────────────────────────────────────────────────────────────────────────────────────────
+| least-conn     156.21 ± 0.13          104      744  136 to 179   3.4%     0  16.3    200
+| jiq:else=hold  165.77 ± 0.36  111.2 ± 0.8  787 ± 8  144 to 191   4.2%  1.84  16.2    198
+$ ballast replay log.csv --speeds find --slots 8 --policy jiq:else=hold --target p99=800ms --quiet | sed -n '/^Servers/,/^jiq/p'
+| Servers needed for p99 ≤ 800 ms, 8 slots and batch(9,0.168) each
+|
+| policy         servers   load  p99, ms  one fewer    Wh  watts
+| ──────────────────────────────────────────────────────────────
+| jiq:else=hold    3 (?)  0.711  787 ± 8       6833  16.2    198
+$ ballast replay log.csv --speeds find --slots 4 --steal half --policy random --quiet | sed -n '/^stealing/p;/^random/p'
+| stealing a server that runs out of work steals from another: half
+| random  909 ± 57  726 ± 74  2706 ± 180           ?  94.0%  0.0103  16.4    200
+
+# The twin: now is as measured, and holding is with so many slots.
+$ ballast twin --log log.csv --speeds find --slots 8 --current-policy random --window 10min --once --policy least-conn --policy jiq:else=hold --remove-servers 0 --traffic-factor 1
+| log.csv, 17:38:15 to 17:48:15 UTC: 7822 requests, 81.67 a second; 3 servers that work on all jobs at once, speeds batch(9,0.168), load 0.681; service recovered, shared
+| now: random, mean 178 ± 40 ms measured, 181 ± 28 predicted; p99 911.2 ms measured, 984.4 predicted
+|   they agree: the measured mean less the predicted one is -4 ± 14 ms
+|
+| what if             mean, ms  p99, ms  mean than now   load  asked
+| ──────────────────────────────────────────────────────────────────
+| with least-conn     155 ± 19    743.2       -26 ± 15  0.681    now
+| with jiq:else=hold  166 ± 24    791.7       -15 ± 15  0.712    now
+|   ? for 504 s nothing arrived: a gap in the log, or in the traffic
+$ ballast twin --log log.csv --speeds 'batch(8,0.15)' --current-policy random --window 10min --once --policy jiq:else=hold --format json | jq -c '[.slots, .speeds, .service_times, .parted]'
+| ["all","batch(8,0.15)","recovered, shared",false]
+$ ballast twin --log log.csv --current-policy random --window 10min --once --policy least-conn --format json | jq -c '[.slots, .speeds, .parted]'
+| [6,null,false]
+$ ballast twin --log cores.csv --speeds 'cores(2)' --slots 4 --current-policy random --window 10min --once --policy least-conn --format json | jq -c '[.slots, .speeds]'
+| [4,"cores(2)"]
+$ ballast twin --log log.csv --speeds find --waiting keep --once --policy least-conn
+! ballast: --speeds tell who waits, and --waiting keep has no effect; leave out one of them
+? 2
+$ sed 's/\.[0-9]*,/,/' log.csv >seconds.csv
+$ ballast twin --log seconds.csv --speeds find --once --policy least-conn
+! ballast: --speeds: times of this log are whole seconds, in which it is not seen who was there together; log milliseconds ($msec in nginx)
+? 2
+$ ballast twin --log log.csv --speeds 'core(2)' --once --policy least-conn
+! ballast: --speeds core(2): speeds 'core(2)': this is none of them; write cores(4), batch(8,0.15) or table(1:1 2:1.8 8:4.5), which tells the total speed with so many jobs in service, or none
+? 2
+
+# A fitted fleet has them, and its experiment gives the times of the log.
+$ ballast fit log.csv --speeds find --quiet | sed -n '/^fleet/,/^workload/p'
+| fleet:
+|   # as many as the log names
+|   servers: 3
+|   slots: all
+|   speeds: "batch(9,0.168)"
+| workload:
+$ ballast fit log.csv --speeds find --quiet --slots 8 --output fitted.yaml
+$ sed -n '/^fleet/,/^workload/p' fitted.yaml
+| fleet:
+|   # as many as the log names
+|   servers: 3
+|   slots: 8
+|   speeds: "batch(9,0.168)"
+| workload:
+$ ballast check fitted.yaml
+| fitted.yaml: in order; plain 100 trials, quick 60 trials, full 100 trials
+$ ballast fit log.csv --speeds 'batch(8,0.15)' --format json --output fitted.yaml | jq -c '.model | [.slots, .speeds]'
+| ["all","batch(8,0.15)"]
+$ ballast fit log.csv --quiet | sed -n '/^fleet/,/^workload/p'
+| fleet:
+|   # as many as the log names
+|   servers: 3
+|   slots: 6
+| workload:
+$ ballast fit seconds.csv --speeds find
+! ballast: --speeds: times of this log are whole seconds, in which it is not seen who was there together; log milliseconds ($msec in nginx)
+? 2
