@@ -1,8 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs a command that asks a question (ballast/question.h), and prints the answer. */
+/* A command as the host of a question (ballast/question.h): what the question tells it, and the answer. */
 #include "asker.h"
 
 #include <string.h>
+
+/* One bar for what is done after each other, until something else begins. */
+static void show_progress(void *context, const char *doing, double part) {
+    struct cli_asker *asker = context;
+    if (!asker->shown || (part == 0 && doing != asker->doing)) {
+        cli_progress_end(&asker->bar);
+        cli_progress_start(&asker->bar, asker->quiet);
+        asker->shown = true;
+    }
+    asker->doing = doing;
+    snprintf(asker->bar.note, sizeof asker->bar.note, "%s", doing ? doing : "");
+    cli_progress_show(&asker->bar, part);
+}
+
+static void warn(void *context, const char *text, bool of_answer) {
+    struct cli_asker *asker = context;
+    if (of_answer)
+        fprintf(asker->notes.stream, "%s\n", text);
+    else
+        cli_report_warning(text);
+}
+
+struct bal_question_host cli_asker_host(struct cli_asker *asker) {
+    return (struct bal_question_host){
+        .stop = cli_stop_flag(), .progress = show_progress, .warn = warn, .context = asker};
+}
+
+int cli_asker_fail(enum bal_code code, const struct bal_error *err) {
+    if (code != BAL_E_STOPPED)
+        return cli_fail("%s", err->text);
+    cli_warn("interrupted");
+    return CLI_INTERRUPTED;
+}
 
 static int print_answer(const struct bal_answer *answer, struct cli_asker *asker, struct cli_output *output) {
     static const int statuses[] = {CLI_OK, CLI_OUTCOME, CLI_INTERRUPTED}; /* by enum bal_answer_kind */
@@ -68,10 +101,11 @@ int cli_ask(const struct cli_command *command, int argc, char **argv) {
     struct bal_question *question = NULL;
     struct bal_error err = {0};
     int status;
-    if (!cli_command_text(argc, argv, &words) || !bli_strbuf_open(&asker.notes)) {
+    const bool shown = command->question->shows_command;
+    if ((shown && !cli_command_text(argc, argv, &words)) || !bli_strbuf_open(&asker.notes)) {
         status = cli_no_memory();
     } else {
-        host.command = words.text; /* before the operands are moved */
+        host.command = shown ? words.text : NULL; /* before the operands are moved */
         status = bal_question_new(command->name, &host, &question, &err)
                      ? cli_fail("%s", err.text)
                      : parse_and_run(command, argc, argv, question, &asker);

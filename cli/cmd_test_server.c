@@ -114,7 +114,7 @@ static int serve_main(const struct cli_command *command, int argc, char **argv) 
     struct serve_options request = {.slots = 1, .seed = 1};
     int operands;
     bli_servers_parse("1", &request.servers, NULL);
-    bli_dist_parse("exp(0.02)", &request.service, NULL);
+    request.service = bli_dist_exponential(0.02);
     const int status = cli_parse(command, argc, argv, &request, 0, &operands);
     if (status >= 0)
         return status;

@@ -43,11 +43,11 @@ static enum bal_code print_results(struct bli_store *store, const struct bli_exp
 static enum bal_code judge_and_print(struct bli_store *store, const struct bli_experiment *e,
                                      const struct cli_results *results, struct bli_tally *tally, FILE *out,
                                      struct bal_error *err) {
-    struct bli_judged *judged;
-    enum bal_code code = bli_judgements_new(store, e, &judged, err);
+    struct bli_judged *judged = NULL;
+    enum bal_code code = e->claims > 0 ? bli_judgements_new(store, e, &judged, err) : BAL_OK;
     if (!code)
         code = print_results(store, e, judged, results, out, err);
-    if (!code)
+    if (!code && judged)
         bli_tally_add(tally, e, judged);
     free(judged);
     return code;
@@ -67,5 +67,5 @@ int cli_print_experiment(struct bli_store *store, const struct bli_experiment *e
         return cli_fail("%s", err.text);
     }
     const int status = cli_output_close(output);
-    return status ? status : bli_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;
+    return status ? status : experiment->claims > 0 && bli_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;
 }

@@ -15,7 +15,7 @@ static int read_settings(struct bal_question *question, int count, struct bli_ca
         return cli_fail("%s", err.text);
     *policies = request->policies;
     for (size_t i = 0; i < request->policies; i++)
-        cases[i] = bli_request_draft(request, i).c;
+        bli_request_case(request, i, &cases[i]);
     return CLI_OK;
 }
 

@@ -50,8 +50,8 @@ enum bli_dist_kind {
     BLI_DIST_UNIFORM,
 };
 
-/* Made by bli_dist_parse; read it freely, but leave changes to bli_dist_scale. A plain value: copy it at
- * will. */
+/* Made by bli_dist_parse, or below; read it freely, but leave changes to bli_dist_scale. A plain value: copy
+ * it at will. */
 struct bli_dist {
     enum bli_dist_kind kind;
     unsigned phases; /* hyper, phase: how many; erlang: K */
@@ -66,6 +66,14 @@ struct bli_dist {
     double rate[BLI_DIST_PHASES];                  /* hyper, phase: rate of leaving it */
     double jump[BLI_DIST_PHASES][BLI_DIST_PHASES]; /* phase: where to, given that it is left */
 };
+
+static inline struct bli_dist bli_dist_exponential(double mean) {
+    return (struct bli_dist){.kind = BLI_DIST_EXP, .mean = mean};
+}
+
+static inline struct bli_dist bli_dist_constant(double mean) {
+    return (struct bli_dist){.kind = BLI_DIST_DET, .mean = mean};
+}
 
 /* One row per kind, in the order of enum bli_dist_kind, for help texts and error messages. */
 struct bli_dist_info {

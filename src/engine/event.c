@@ -273,7 +273,8 @@ static enum bal_code set_up(struct event_engine *event, const struct bli_model *
     struct bal_rng arrivals;
     bal_rng_init(&arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bli_arrival_source_init(&event->arrivals, &model->arrivals, mean_gap, &arrivals);
-    bli_patience_init(&event->patience, &model->patience, run->seed, run->replication);
+    if (system->features & ABANDONMENT)
+        bli_patience_init(&event->patience, &model->patience, run->seed, run->replication);
     event->steal = &model->steal;
     event->others = model->others;
     bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
@@ -317,7 +318,8 @@ out:
     bli_heap_fini(&event->timers);
     bli_heap_fini(&event->reports);
     free(event->backlog.job);
-    bli_patience_fini(&event->patience);
+    if (event->system.features & ABANDONMENT)
+        bli_patience_fini(&event->patience);
     if (event->repairs)
         bli_event_fini_repairs(event);
     free(event->least);

@@ -41,7 +41,7 @@ enum bal_code bli_event_set_up_timers(struct event_engine *event, const struct b
     struct system *system = &event->system;
     if (bli_heap_init(&event->timers, system->servers))
         return BAL_E_MEMORY;
-    bli_dist_parse("exp", &event->standby, NULL);
+    event->standby = bli_dist_exponential(1);
     event->setup = event->standby;
     if (model->standby.mean > 0)
         event->standby = model->standby;
@@ -98,7 +98,7 @@ enum bal_code bli_event_set_up_reports(struct event_engine *event, const struct 
         return BAL_E_MEMORY;
     event->report_gap = model->reports;
     if (!(model->reports.mean > 0))
-        bli_dist_parse("exp", &event->report_gap, NULL);
+        event->report_gap = bli_dist_exponential(1);
     bli_dist_scale(&event->report_gap, 1 / (system->report_rate * event->report_gap.mean));
     system->report_timer = report_timer;
     for (uint32_t server = 0; server < system->servers; server++)

@@ -400,7 +400,7 @@ static void set_up_power(struct network *net) {
     if (!(system->features & POWER_SWITCHING))
         return;
     net->discards = net->flags & BAL_DISCARDS;
-    bli_dist_parse("exp", &net->standby, NULL);
+    net->standby = bli_dist_exponential(1);
     net->setup = net->standby;
     if (net->model->standby.mean > 0)
         net->standby = net->model->standby;

@@ -16,7 +16,6 @@
  * Recorded jobs come when they came and take what they took; the run ends when the last of them has left. */
 #include "ballast/set.h"
 #include "base/heap.h"
-#include "engine/early_end.h"
 #include "engine/engine.h"
 #include "engine/patience.h"
 #include "engine/queues.h"
@@ -353,7 +352,7 @@ static enum bal_code advance_time(struct pooled *p, double now) {
             return BAL_E_STOPPED;
     }
     bli_history_advance(&p->history, &p->tally, p->servers, now);
-    return tally_is_enough(&p->tally) ? BAL_E_STOPPED : BAL_OK;
+    return bli_tally_is_enough(&p->tally) ? BAL_E_STOPPED : BAL_OK;
 }
 
 /* No slice and no span of the history ends before this. */
@@ -441,13 +440,7 @@ static enum bal_code run_all(struct pooled *p) {
 static struct bli_dist timer_dist(const struct bli_dist *own, double rate, double unit) {
     if (own->mean > 0)
         return *own;
-    struct bli_dist dist;
-    bli_dist_parse("exp", &dist, NULL);
-    if (rate > 0)
-        bli_dist_scale(&dist, unit / rate);
-    else
-        dist.mean = INFINITY;
-    return dist;
+    return bli_dist_exponential(rate > 0 ? unit / rate : INFINITY);
 }
 
 static void set_up_power(struct pooled *p, const struct bli_model *model,

@@ -84,3 +84,7 @@ void bli_queues_shrink(struct bli_queues *queues, uint32_t i) {
     const uint32_t size = ring_of(queues, i)->size;
     move_to_block(queues, i, size > BLI_RING_MIN ? size / 2 : bli_ring_inside(queues->words));
 }
+
+uint64_t bli_queues_bytes(const struct bli_queues *queues) {
+    return queues->count * (uint64_t)(bli_ring_line(queues->words) + sizeof *queues->length);
+}

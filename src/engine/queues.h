@@ -52,6 +52,8 @@ struct bli_queues {
 
 enum bal_code bli_queues_init(struct bli_queues *queues, uint32_t count, uint32_t words);
 void bli_queues_fini(struct bli_queues *queues);
+/* What all of them take while they are short. */
+uint64_t bli_queues_bytes(const struct bli_queues *queues);
 
 /* Out of line: exchange the block. Returns false when there is no memory (only growing can fail). */
 bool bli_queues_grow(struct bli_queues *queues, uint32_t i);
@@ -68,11 +70,6 @@ ALWAYS_INLINE uint32_t bli_ring_line(uint32_t words) {
 
 ALWAYS_INLINE uint32_t bli_ring_inside(uint32_t words) {
     return (bli_ring_line(words) - (uint32_t)sizeof(struct bli_ring)) / bli_item_bytes(words);
-}
-
-/* What all of them take while they are short. */
-static inline uint64_t bli_queues_bytes(const struct bli_queues *queues) {
-    return queues->count * (uint64_t)(bli_ring_line(queues->words) + sizeof *queues->length);
 }
 
 ALWAYS_INLINE union bli_claim_word *bli_item_in(char *block, uint32_t place, uint32_t words) {

@@ -3,8 +3,6 @@
  * system.h. */
 #include "engine/system.h"
 
-#include "engine/early_end.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,7 +334,9 @@ static void set_up_classes(struct system *system, const struct bli_model *model)
 
 static void set_next_stop(struct system *system) {
     const struct bli_path *path = system->run->path;
-    system->next_stop = fmin(system->tally.slice_end, history_next(&system->history));
+    system->next_stop = system->tally.slice_end;
+    if (system->history.to)
+        system->next_stop = fmin(system->next_stop, history_next(&system->history));
     if (path && system->sampled < path->times && path->time[system->sampled] < system->next_stop)
         system->next_stop = path->time[system->sampled];
 }
@@ -417,7 +417,8 @@ void bli_system_fini(struct system *system) {
     if (system->length != system->queues.length)
         free(system->length);
     bli_queues_fini(&system->queues);
-    bli_length_index_fini(&system->length_index);
+    if (system->features & LENGTH_INDEX)
+        bli_length_index_fini(&system->length_index);
     if (system->weights.of)
         bli_weights_fini(&system->weights);
     if (system->ranking.tree)
@@ -483,7 +484,7 @@ enum bal_code bli_system_advance(struct system *system, double now) {
         }
     }
     set_next_stop(system);
-    if (tally_is_enough(tally))
+    if (bli_tally_is_enough(tally))
         return BAL_E_STOPPED;
     if (isinf(system->next_stop)) /* the drain may be long: it, too, can be stopped */
         system->next_stop = now + tally->time / tally->slices;

@@ -211,6 +211,19 @@ bool bli_tally_close_slice(struct tally *tally, uint64_t probes) {
     return !may_end_warmup(tally) || take_snapshot(tally);
 }
 
+bool bli_tally_is_enough(const struct tally *tally) {
+    const struct bli_run *run = tally->run;
+    if (run->stop && *run->stop)
+        return true;
+    if (!run->watch)
+        return false;
+    const struct bli_so_far so_far = {.jobs = tally->all.completed,
+                                      .refused = tally->totals.refused + tally->totals.lost,
+                                      .response = tally->all.response,
+                                      .responses = &tally->all.response_histogram};
+    return run->watch->is_enough(run->watch->context, &so_far);
+}
+
 bool bli_tally_end(struct tally *tally, double now, uint64_t probes) {
     while (tally->slice < tally->slices) /* the end of the last one may lie a rounding error behind now */
         if (!bli_tally_close_slice(tally, probes))

@@ -152,6 +152,10 @@ int64_t bli_tally_queue(const struct tally *tally);
 /* Closes the current slice. probes is the fleet's meter. Returns false when there is no memory. */
 bool bli_tally_close_slice(struct tally *tally, uint64_t probes);
 
+/* Is a trial to end early: because the caller stops it, or because its observer has seen enough? For the end
+ * of a slice, when all that was noted has been taken into the sums. */
+bool bli_tally_is_enough(const struct tally *tally);
+
 /* Ends a run that drains; now is not before the end of its slices. */
 bool bli_tally_end(struct tally *tally, double now, uint64_t probes);
 

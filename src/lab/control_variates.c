@@ -25,10 +25,9 @@ static bool is_skewed(const struct bli_dist *size) {
 static bool has_controls(const struct bli_case *c) {
     struct bli_uniform u;
     const struct bli_run *run = &c->run;
-    return c->precision > 0 && c->model.load < 1 && bli_uniform_of(&c->model, &u) &&
-           bli_network_is_plain(&c->model.network) && bli_model_is_steady(&c->model) &&
-           !is_skewed(&c->model.size) && run->warmup != BLI_WARMUP_MSER && !run->trace && !run->initial &&
-           run->failing == 0;
+    return c->model.load < 1 && bli_uniform_of(&c->model, &u) && bli_network_is_plain(&c->model.network) &&
+           bli_model_is_steady(&c->model) && !is_skewed(&c->model.size) && run->warmup != BLI_WARMUP_MSER &&
+           !run->trace && !run->initial && run->failing == 0;
 }
 
 /* Runs that are on their way, perhaps because the way is what is looked at, have other means. */

@@ -3,7 +3,7 @@
 #include "lab/doubt.h"
 
 #include "ballast/predict.h"
-#include "lab/time_constant.h"
+#include "lab/run_length.h"
 
 #include <math.h>
 
@@ -156,7 +156,7 @@ double bli_result_spells(const struct bli_case *c, const struct bli_result *resu
     const double measured = (1 - result->warmup) * result->time;
     const double spells = fmin(bli_servers_count(&c->model.servers) * measured / settling.constant,
                                settling.together > 0 ? measured / settling.together : INFINITY);
-    return c->run.trace || isnan(settling.constant) ? NAN : fmin(quantile, 1 - quantile) * spells;
+    return isnan(settling.constant) ? NAN : fmin(quantile, 1 - quantile) * spells;
 }
 
 bool bli_result_is_sure(const struct bli_result *result) {

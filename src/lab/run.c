@@ -6,7 +6,6 @@
 #include "lab/draws.h"
 #include "lab/fluid_trial.h"
 #include "lab/run_length.h"
-#include "lab/time_constant.h"
 
 #include "ballast/predict.h"
 #include "stats/drift.h"
@@ -203,9 +202,8 @@ static double border_of(const struct bli_case *c) {
 }
 
 static bool is_too_short_to_tell(const struct bli_case *c) {
-    const double settling = bli_time_constant_of(c, NULL).constant;
-    return c->model.load < bli_theory_critical_load(&c->model, &c->policy) && !c->run.trace &&
-           c->run.time < BLI_TIME_CONSTANTS_MIN * settling;
+    return c->model.load < bli_theory_critical_load(&c->model, &c->policy) &&
+           c->run.time < BLI_TIME_CONSTANTS_MIN * bli_time_constant_of(c, NULL).constant;
 }
 
 /* Where no job was measured there is nothing to judge, unless all are still there and more and more of them;
@@ -250,7 +248,8 @@ void bli_result_of(const struct bli_case *c, const struct bli_trial *trial, size
         return;
     result->verdict = verdict_of(c, &drift, result);
     result->engine = trial[0].engine;
-    bli_result_apply_control_variates(c, trial, count, result);
+    if (c->precision > 0)
+        bli_result_apply_control_variates(c, trial, count, result);
     bli_result_doubt(c, result);
 }
 

@@ -91,8 +91,6 @@ static enum bal_code read_statuses(const char *text, struct bli_log_filter *filt
 enum bal_code bli_log_filter_new(const struct bli_log_options *options, struct bli_log_filter **filter,
                                  struct bal_error *err) {
     *filter = NULL;
-    if (!options->from && !options->to && !options->path && !options->status)
-        return BAL_OK;
     struct bli_log_filter *f = *filter = calloc(1, sizeof *f);
     if (!f)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a filter");
@@ -100,7 +98,7 @@ enum bal_code bli_log_filter_new(const struct bli_log_options *options, struct b
     if (!code)
         code = read_statuses(options->status, f, err);
     if (!code)
-        code = bli_log_match_new(options->path, &f->path, err);
+        code = options->path ? bli_log_match_new(options->path, &f->path, err) : BAL_OK;
     if (code) {
         bli_log_filter_free(f);
         *filter = NULL;
@@ -109,8 +107,7 @@ enum bal_code bli_log_filter_new(const struct bli_log_options *options, struct b
 }
 
 void bli_log_filter_free(struct bli_log_filter *filter) {
-    if (filter)
-        bli_log_match_free(filter->path);
+    bli_log_match_free(filter->path);
     free(filter);
 }
 

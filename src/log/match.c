@@ -54,8 +54,6 @@ static enum bal_code prepare_match(struct bli_log_match *match, struct bal_error
 
 enum bal_code bli_log_match_new(const char *pattern, struct bli_log_match **match, struct bal_error *err) {
     *match = NULL;
-    if (!pattern)
-        return BAL_OK;
     struct bli_log_match *m = calloc(1, sizeof *m);
     if (!m)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a pattern");

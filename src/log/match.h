@@ -8,7 +8,6 @@
 
 struct bli_log_match;
 
-/* pattern NULL: there is none, *match is NULL. */
 enum bal_code bli_log_match_new(const char *pattern, struct bli_log_match **match, struct bal_error *err);
 void bli_log_match_free(struct bli_log_match *match); /* NULL is allowed */
 

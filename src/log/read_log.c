@@ -449,15 +449,20 @@ enum bal_code bli_log_reader_init(struct bli_log_reader *reader, size_t files,
     *summary = (struct bli_log_summary){.file = calloc(files ? files : 1, sizeof *summary->file)};
     if (!summary->file)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to read %zu logs", files);
-    enum bal_code code = bli_log_match_new(options->high_pattern, &reader->high, err);
+    enum bal_code code =
+        options->high_pattern ? bli_log_match_new(options->high_pattern, &reader->high, err) : BAL_OK;
     for (size_t i = 0; i < options->kinds && !code; i++)
         code = bli_log_match_new(options->kind[i], &reader->kind[i], err);
-    return code ? code : bli_log_filter_new(options, &reader->filter, err);
+    if (!code && (options->from || options->to || options->path || options->status))
+        code = bli_log_filter_new(options, &reader->filter, err);
+    return code;
 }
 
 void bli_log_reader_fini(struct bli_log_reader *reader) {
-    bli_log_filter_free(reader->filter);
-    bli_log_match_free(reader->high);
+    if (reader->filter)
+        bli_log_filter_free(reader->filter);
+    if (reader->high)
+        bli_log_match_free(reader->high);
     for (size_t i = 0; i < reader->options->kinds; i++)
         bli_log_match_free(reader->kind[i]);
     bli_log_subsecond_fini(&reader->held);

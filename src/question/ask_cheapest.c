@@ -101,7 +101,8 @@ static enum bal_code search(const struct args *args, struct bli_asking *asking, 
     struct bli_wish wish = args->wish;
     wish.messages = isnan(wish.messages) ? INFINITY : wish.messages;
     wish.memory_bits = isnan(wish.memory_bits) ? INFINITY : wish.memory_bits;
-    struct bli_draft draft = bli_request_draft(common, 0);
+    struct bli_draft draft = common->draft;
+    bli_request_case(common, 0, &draft.c);
     draft.c.max_run_length = args->open ? draft.c.run.time : 0;
     struct bli_doing doing;
     const struct bli_lab_options lab = bli_asking_lab(asking, common, &doing);

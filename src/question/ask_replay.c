@@ -645,6 +645,7 @@ static void fini(void *request) {
 
 const struct bli_question_kind bli_question_replay = {
     .name = "replay",
+    .shows_command = true,
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operand = "log",

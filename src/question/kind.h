@@ -25,6 +25,7 @@ struct bli_question_kind {
     /* What is not zero at first and no default of a setting; may be NULL. */
     void (*init)(void *request);
     void (*fini)(void *request); /* may be NULL */
+    bool shows_command;          /* its answer has host->command in it */
     /* Does it end soon, and never look at host->stop? NULL: it does not. */
     bool (*is_brief)(const void *request);
     enum bal_code (*check)(void *request, struct bal_error *err);

@@ -92,8 +92,6 @@ enum bal_code bli_option_number(const char *value, const struct bli_option_range
 enum bli_form { BLI_FORM_TEXT, BLI_FORM_CSV, BLI_FORM_JSON, BLI_FORM_MARKDOWN };
 enum bal_code bli_form_parse(const char *value, enum bli_form *form, struct bal_error *err);
 /* How tables look in a form that people read. */
-static inline enum bli_table_style bli_form_style(enum bli_form form) {
-    return form == BLI_FORM_MARKDOWN ? BLI_TABLE_MARKDOWN : BLI_TABLE_RULED;
-}
+enum bli_table_style bli_form_style(enum bli_form form);
 
 #endif

@@ -46,27 +46,31 @@ static const struct {
     const char *name, *now;
 } deprecated[] = {{"frontier", "stability"}, {"price", "cheapest"}, {"share", "priority-share"}};
 
-static const struct bli_question_kind *find_kind(const char *name, struct bli_nearest *nearest) {
+static const struct bli_question_kind *find_kind(const char *name) {
     for (size_t i = 0; i < sizeof deprecated / sizeof *deprecated; i++)
         if (strcmp(deprecated[i].name, name) == 0)
             name = deprecated[i].now;
-    for (size_t i = 0; bli_question_kinds[i]; i++) {
+    for (size_t i = 0; bli_question_kinds[i]; i++)
         if (strcmp(bli_question_kinds[i]->name, name) == 0)
             return bli_question_kinds[i];
-        bli_nearest_offer(nearest, bli_question_kinds[i]->name);
-    }
     return NULL;
+}
+
+static enum bal_code fail_unknown_kind(const char *name, struct bal_error *err) {
+    struct bli_nearest nearest = {.text = name, .length = strlen(name)};
+    for (size_t i = 0; bli_question_kinds[i]; i++)
+        bli_nearest_offer(&nearest, bli_question_kinds[i]->name);
+    return bal_fail(err, BAL_E_UNKNOWN, "unknown question '%.100s'%s%s%s", name,
+                    nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
+                    nearest.name ? "'?" : "");
 }
 
 enum bal_code bal_question_new(const char *name, const struct bal_question_host *host,
                                struct bal_question **question, struct bal_error *err) {
-    struct bli_nearest nearest = {.text = name, .length = strlen(name)};
-    const struct bli_question_kind *kind = find_kind(name, &nearest);
+    const struct bli_question_kind *kind = find_kind(name);
     *question = NULL;
     if (!kind)
-        return bal_fail(err, BAL_E_UNKNOWN, "unknown question '%.100s'%s%s%s", name,
-                        nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
-                        nearest.name ? "'?" : "");
+        return fail_unknown_kind(name, err);
     struct bal_question *q = calloc(1, sizeof *q);
     void *request = calloc(1, kind->size);
     if (!q || !request) {

@@ -85,8 +85,7 @@ static enum bal_code set_timer(const char *value, struct bli_dist *dist, struct 
         return code;
     if (!(seconds >= 1e-9 && seconds <= 1e9))
         return bal_fail(err, BAL_E_RANGE, "not a length of time from 1ns to 1e9s");
-    bli_dist_parse("det", dist, NULL);
-    bli_dist_scale(dist, seconds);
+    *dist = bli_dist_constant(seconds);
     return BAL_OK;
 }
 

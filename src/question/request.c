@@ -198,19 +198,17 @@ enum bal_code bli_request_check(struct bli_request *request, struct bal_error *e
     return BAL_OK;
 }
 
-struct bli_draft bli_request_draft(const struct bli_request *request, size_t policy) {
-    struct bli_draft draft = request->draft;
-    bli_draft_complete(&draft);
-    draft.c.policy = request->policy[policy];
-    draft.c.run.seed = (uint64_t)request->seed;
+void bli_request_case(const struct bli_request *request, size_t policy, struct bli_case *c) {
+    *c = request->draft.c;
+    c->policy = request->policy[policy];
+    c->run.seed = (uint64_t)request->seed;
     if (request->percentiles.count > 0)
-        draft.c.run.percentiles = &request->percentiles;
-    return draft;
+        c->run.percentiles = &request->percentiles;
 }
 
 void bli_request_cases(const struct bli_request *request, struct bli_case *cases) {
     for (size_t i = 0; i < request->policies; i++) {
-        cases[i] = bli_request_draft(request, i).c;
+        bli_request_case(request, i, &cases[i]);
         cases[i].run.engine = request->engine[i];
         cases[i].run.engine_fits = request->engine[i] != BLI_ENGINE_AUTO;
     }

@@ -48,8 +48,8 @@ enum bal_code bli_request_check_explain(const struct bli_request *request, bool 
 /* Checks all settings together. If no policy was given, takes all that fit. */
 enum bal_code bli_request_check(struct bli_request *request, struct bal_error *err);
 
-/* The draft with one of its policies, complete: its case is ready to run. */
-struct bli_draft bli_request_draft(const struct bli_request *request, size_t policy);
+/* The case of one of its policies, ready to run; the request was checked. */
+void bli_request_case(const struct bli_request *request, size_t policy, struct bli_case *c);
 
 /* The cases of all its policies, which get the same arrivals. If the run length is not given, it is chosen so
  * that the queues settle. */

@@ -402,8 +402,7 @@ enum bal_code bli_block_measure_delay(struct rig *rig, const volatile int *stop,
     brief.seconds = lasts;
     brief.faults = 0;
     rig->live = &brief;
-    bli_dist_parse("det", &rig->c.model.size, NULL);
-    bli_dist_scale(&rig->c.model.size, each);
+    rig->c.model.size = bli_dist_constant(each);
     rig->c.model.arrivals = (struct bli_arrivals){0};
     rig->c.model.curve = (struct bli_curve){0};
     rig->c.model.load *= rate / bli_model_arrival_rate(&rig->c.model);

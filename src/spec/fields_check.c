@@ -11,20 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct bli_field *bli_table_find(const struct bli_table *table, const char *name) {
-    for (size_t i = 0; i < table->count; i++)
-        if (strcmp(table->field[i].name, name) == 0)
-            return &table->field[i];
-    return NULL;
-}
-
-int bli_choice_find(const char *const *choices, const char *text) {
-    for (int i = 0; choices[i]; i++)
-        if (strcmp(choices[i], text) == 0)
-            return i;
-    return -1;
-}
-
 /* Names for a message, separated by commas. */
 static void list_fields(const struct bli_table *table, char *text, size_t size) {
     size_t used = 0;

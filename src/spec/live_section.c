@@ -76,8 +76,6 @@ static enum bal_code read_faults(struct bli_reader *reader, int map, struct bli_
 
 enum bal_code bli_read_live(struct bli_reader *reader) {
     const int map = bli_node_get(reader->document, reader->root, "live");
-    if (!map)
-        return BAL_OK;
     struct bli_live *live = bli_reader_take(reader, 1, sizeof *live);
     if (!live)
         return BAL_E_MEMORY;

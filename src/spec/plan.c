@@ -151,8 +151,7 @@ static void set_measured_delay(const struct bli_experiment *e, size_t point, siz
     if (!e->own->delay || e->policy[policy].real || policy == 0 ||
         !(e->own->delay[point * e->policies + policy - 1] > 0))
         return;
-    bli_dist_parse("det", dist, NULL);
-    bli_dist_scale(dist, e->own->delay[point * e->policies + policy - 1]);
+    *dist = bli_dist_constant(e->own->delay[point * e->policies + policy - 1]);
 }
 
 /* Where the file leaves it open, a run is as long as its policy needs to settle, whichever others there are:

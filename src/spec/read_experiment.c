@@ -94,7 +94,7 @@ static enum bal_code read_policy(struct bli_reader *reader, int node, size_t ind
         return bli_reader_fail(reader, text, "policies", code, "%s", inner.text);
     entry->text = bli_arena_text(reader->arena, words, strlen(words));
     if (!entry->label)
-        entry->label = bli_live_label(reader, entry);
+        entry->label = entry->proxy == BLI_PROXY_BALLAST ? entry->text : bli_live_label(reader, entry);
     return check_label(reader, node, index, entries);
 }
 
@@ -309,11 +309,22 @@ static enum bal_code read_all(struct bli_reader *reader) {
     e->section = bli_reader_line(reader, reader->root, "section");
     e->seed = (uint64_t)bli_reader_number(reader, reader->root, "seed", 1);
     /* Checks that need a correct file come last, so that as many mistakes as possible are found at once. */
-    enum bal_code (*const part[])(struct bli_reader *) = {
-        bli_read_live, bli_read_policies, read_settings,   bli_read_sweep, make_cells,
-        read_metrics,  bli_read_figures,  bli_read_claims, check_settings, check_cells};
+    const struct {
+        const char *key; /* without which there is nothing to read; NULL: there is always something */
+        enum bal_code (*read)(struct bli_reader *);
+    } part[] = {{"live", bli_read_live},
+                {NULL, bli_read_policies},
+                {NULL, read_settings},
+                {NULL, bli_read_sweep},
+                {NULL, make_cells},
+                {NULL, read_metrics},
+                {"figures", bli_read_figures},
+                {"claims", bli_read_claims},
+                {NULL, check_settings},
+                {NULL, check_cells}};
     for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++)
-        code = part[i](reader);
+        if (!part[i].key || bli_node_get(reader->document, reader->root, part[i].key))
+            code = part[i].read(reader);
     return code;
 }
 

@@ -88,11 +88,9 @@ static enum bal_code set_timer(const char *text, struct bli_dist *dist, struct b
     if (strchr("0123456789.", text[0]) == NULL)
         return bli_dist_parse(text, dist, err);
     const enum bal_code code = bli_value_number(text, &range, &mean, err);
-    if (code)
-        return code;
-    bli_dist_parse("exp", dist, NULL);
-    bli_dist_scale(dist, mean);
-    return BAL_OK;
+    if (!code)
+        *dist = bli_dist_exponential(mean);
+    return code;
 }
 
 /* With its mean, also where that is 1: other than sizes, these times are no unit for anything. */

@@ -31,11 +31,9 @@ static enum bal_code set_delay(struct bli_draft *draft, const char *text, struct
     if (strchr("0123456789.", text[0]) == NULL)
         return bli_dist_parse(text, dist, err);
     const enum bal_code code = bli_value_number(text, &range, &value, err);
-    if (code)
-        return code;
-    bli_dist_parse("det", dist, NULL);
-    bli_dist_scale(dist, value);
-    return BAL_OK;
+    if (!code)
+        *dist = bli_dist_constant(value);
+    return code;
 }
 
 static size_t print_delay(const struct bli_draft *draft, char *text, size_t size) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parses and prints the values of settings: numbers, choices and flags. */
+/* Finds fields and choices by name; parses and prints the values of settings: numbers, choices and flags. */
 #include "spec/value.h"
 
 #include "spec/fields.h"
@@ -9,6 +9,20 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+const struct bli_field *bli_table_find(const struct bli_table *table, const char *name) {
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->field[i].name, name) == 0)
+            return &table->field[i];
+    return NULL;
+}
+
+int bli_choice_find(const char *const *choices, const char *text) {
+    for (int i = 0; choices[i]; i++)
+        if (strcmp(choices[i], text) == 0)
+            return i;
+    return -1;
+}
 
 bool bli_field_number(const char *text, double *value) {
     return bli_share_parse(text, strlen(text), value);

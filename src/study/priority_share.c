@@ -149,9 +149,8 @@ static enum bal_code make_cases(const struct bli_priority_share_wish *wish, doub
                                       .load = wish->priority.lambda,
                                       .classes = true,
                                       .high = p};
-        enum bal_code code = bli_dist_parse("exp", &c->model.size, err);
-        if (!code)
-            code = bal_policy_parse(text[i], &c->policy, err);
+        c->model.size = bli_dist_exponential(1);
+        enum bal_code code = bal_policy_parse(text[i], &c->policy, err);
         enum bli_engine engine;
         if (!code)
             code = bli_simulate_check(&c->model, &c->policy, BLI_ENGINE_AUTO, &engine, err);

@@ -16,6 +16,12 @@ double bli_replay_time(const struct bli_replay *replay) {
     return bli_trace_info(replay->trace)->span / replay->speedup;
 }
 
+double bli_replay_server_rate(const struct bli_model *model) {
+    return bli_speeds_given(&model->speeds) ? bli_model_server_rate(model)
+           : model->slots > 0               ? model->slots
+                                            : 1;
+}
+
 double bli_replay_load(const struct bli_replay *replay, double work) {
     return work * replay->speedup /
            (bli_servers_capacity(&replay->model.servers) * bli_replay_server_rate(&replay->model));
@@ -79,8 +85,7 @@ enum bal_code bli_replay_case(const struct bli_replay *replay, const struct bal_
     model->clock = BLI_CLOCK_CONTINUOUS;
     model->load = bli_replay_load(replay, info->work / info->span);
     model->high = model->classes ? (double)info->high / (double)info->jobs : 0;
-    bli_dist_parse("exp", &model->size, NULL); /* no size is drawn: what counts is the mean */
-    bli_dist_scale(&model->size, info->size_mean);
+    model->size = bli_dist_exponential(info->size_mean); /* none is drawn: what counts is the mean */
     enum bli_engine engine;
     const enum bal_code code = bli_simulate_check(model, policy, c->run.engine, &engine, err);
     return code ? code : check_failure(c, err);

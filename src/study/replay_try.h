@@ -37,11 +37,7 @@ enum bal_code bli_replay_next(struct bli_trace_cursor *cursor, uint64_t done, co
                               struct bli_trace_job *job, struct bal_error *err);
 
 /* What a server of speed 1 can do at most: its slots, unless speeds are given. */
-static inline double bli_replay_server_rate(const struct bli_model *model) {
-    return bli_speeds_given(&model->speeds) ? bli_model_server_rate(model)
-           : model->slots > 0               ? model->slots
-                                            : 1;
-}
+double bli_replay_server_rate(const struct bli_model *model);
 
 /* The speed of the fastest servers: on them a job takes least. */
 double bli_replay_fastest(const struct bli_replay *replay);

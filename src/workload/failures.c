@@ -32,8 +32,7 @@ static bool read_time(const char *text, struct bli_dist *dist) {
     if (bli_number_parse(text, strlen(text), &mean)) {
         if (!(mean >= 1e-9 && mean <= 1e12))
             return false;
-        bli_dist_parse("exp", dist, NULL);
-        bli_dist_scale(dist, mean);
+        *dist = bli_dist_exponential(mean);
         return true;
     }
     return bli_dist_parse(text, dist, NULL) == BAL_OK && dist->mean > 0 && isfinite(dist->mean);

@@ -22,6 +22,13 @@ bool bli_network_is_near(const struct bli_network *network) {
     return bli_network_is_plain(&one);
 }
 
+bool bli_network_events_include(const struct bli_network_events *events, enum bli_network_event_kind kind) {
+    for (unsigned i = 0; i < events->count; i++)
+        if (events->event[i].kind == kind)
+            return true;
+    return false;
+}
+
 bool bli_network_takes_time(const struct bli_network *network) {
     const struct bli_network_events *events = &network->events;
     return network->delay.mean > 0 || network->loss > 0 || network->churn.up > 0 ||

@@ -142,10 +142,3 @@ size_t bli_network_events_print(const struct bli_network_events *events, char *t
     }
     return length;
 }
-
-bool bli_network_events_include(const struct bli_network_events *events, enum bli_network_event_kind kind) {
-    for (unsigned i = 0; i < events->count; i++)
-        if (events->event[i].kind == kind)
-            return true;
-    return false;
-}

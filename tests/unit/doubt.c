@@ -13,7 +13,6 @@
 #include "ballast/lab.h"
 #include "ballast/predict.h"
 #include "lab/run_length.h"
-#include "lab/time_constant.h"
 #include "texts.h"
 
 static struct bli_case case_of(const char *policy, const char *servers, double load, const char *size) {
