@@ -5,6 +5,7 @@
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct args {
@@ -62,21 +63,32 @@ static void doubt_by_chain(const struct bli_theory_row *theory_row, const struct
                            struct bli_result *result) {
     const double mean = theory_row->known.response_mean;
     const bool has_mean = result->jobs > 0 && result->verdict != BLI_UNSTABLE;
-    if (has_mean && !c->path && !c->run.trace && bli_result_contradicts(result, mean, 1e-5 * mean))
+    const double error = fmax(1e-5 * mean, theory_row->solved.error);
+    if (has_mean && !c->path && !c->run.trace && bli_result_contradicts(result, mean, error))
         result->doubts |= BLI_DOUBT_THEORY;
+}
+
+/* What is known already, or near enough when an answer is wanted at once. */
+static bool needs_no_chain(const struct bli_theory_row *theory_row, bool exact) {
+    const bool is_close = theory_row->expanded && bli_expansion_is_close(&theory_row->expansion);
+    return theory_row->known.kind == BLI_THEORY_EXACT ||
+           (!exact && (is_close || theory_row->known.kind == BLI_THEORY_APPROXIMATE));
 }
 
 /* What cannot be solved keeps the theory that it has. */
 static void solve_chains(struct bli_theory_row *theory_row, const struct bli_case *cases,
-                         struct bli_result *results, size_t count, const struct bli_asking *asking) {
+                         struct bli_result *results, size_t count, bool exact,
+                         const struct bli_asking *asking) {
     for (size_t i = 0; i < count && !bli_asking_is_stopped(asking); i++) {
         char policy[200];
         bal_policy_print(&cases[i].policy, policy, sizeof policy);
-        const bool already = theory_row[i].known.kind == BLI_THEORY_EXACT;
-        const enum bli_chain_outcome outcome =
-            already ? BLI_CHAIN_SOLVED : bli_theory_row_solve(&theory_row[i], &cases[i]);
-        if (outcome == BLI_CHAIN_SOLVED && !already)
+        if (needs_no_chain(&theory_row[i], exact))
+            continue;
+        const enum bli_chain_outcome outcome = bli_theory_row_solve(&theory_row[i], &cases[i], !exact);
+        if (outcome == BLI_CHAIN_SOLVED)
             doubt_by_chain(&theory_row[i], &cases[i], &results[i]);
+        if (!exact)
+            continue;
         if (outcome == BLI_CHAIN_NONE)
             bli_asking_warn(asking, "%s: --exact: no chain is known for this policy on this fleet", policy);
         if (outcome == BLI_CHAIN_LARGE)
@@ -100,8 +112,8 @@ static enum bal_code run(const struct args *args, struct bli_case *cases, struct
         free(theory_row);
         return code;
     }
-    if (args->exact && code != BAL_E_STOPPED)
-        solve_chains(theory_row, cases, results, common->policies, asking);
+    if (code != BAL_E_STOPPED)
+        solve_chains(theory_row, cases, results, common->policies, args->exact, asking);
     const struct comparison comparison = {
         .cases = cases,
         .results = results,

@@ -24,9 +24,11 @@ struct bli_theory_row bli_theory_row_of(const struct bli_case *c) {
     return theory_row;
 }
 
-enum bli_chain_outcome bli_theory_row_solve(struct bli_theory_row *theory_row, const struct bli_case *c) {
-    enum { MOST = 100000 };
-    return bli_theory_solve_chain(&c->model, &c->policy, MOST, &theory_row->known, &theory_row->solved);
+enum bli_chain_outcome bli_theory_row_solve(struct bli_theory_row *theory_row, const struct bli_case *c,
+                                            bool quick) {
+    enum { MOST = 100000, MOST_QUICK = 10000 };
+    return bli_theory_solve_chain(&c->model, &c->policy, quick ? MOST_QUICK : MOST, quick, &theory_row->known,
+                                  &theory_row->solved);
 }
 
 struct bli_theory_row *bli_theory_rows_new(struct bli_case *cases, size_t count) {

@@ -21,8 +21,10 @@ struct bli_theory_row {
 
 struct bli_theory_row bli_theory_row_of(const struct bli_case *c);
 
-/* Solves the chain of a few servers, where that is possible, in place of what is known otherwise. */
-enum bli_chain_outcome bli_theory_row_solve(struct bli_theory_row *theory_row, const struct bli_case *c);
+/* Solves the chain, where that is possible, in place of what is known otherwise; quick: in part of a second.
+ */
+enum bli_chain_outcome bli_theory_row_solve(struct bli_theory_row *theory_row, const struct bli_case *c,
+                                            bool quick);
 
 /* Of several, in their order, which the cases then refer to; the caller frees it. NULL: there is no memory.
  */

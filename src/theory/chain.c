@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The stationary distribution of a chain whose states are found on the way.
  *
- * The states are those that are likely enough: from the empty fleet on, whatever would be entered at a rate
+ * The states are those that are likely enough: from a likely one on, whatever would be entered at a rate
  * above a threshold is added, and the chain is solved again, until hardly anything leads to what is left out.
  * A chain is solved by sweeps of Gauss and Seidel. These are slow where the fleet as a whole fills up, which
  * takes 1/(1 - lambda)^2 of them; so between sweeps all states of so many jobs are one, and that chain of
@@ -15,18 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOVES = 80, SWEEPS_MAX = 20000, SWEEPS_CHECK = 10, TOTAL_MAX = 16384 };
-/* How far a chain is followed: a few servers to all digits, many as far as states are not too many. */
+enum { MOVES = 80, SWEEPS_MAX = 20000, SWEEPS_CHECK = 10, TOTAL_MAX = 16384, ROUNDS_MAX = 50 };
+/* How far a chain is followed: a few servers to all digits, many as far as states are not too many, and
+ * either less far where an answer is wanted at once. */
 static const struct {
     double least;      /* flow into a state that is worth adding */
     double negligible; /* part of all flow that leads to what is left out */
     double precise;    /* of the equations, all together, in the end */
-} aims[] = {[false] = {1e-15, 1e-11, 1e-12}, [true] = {1e-10, 1e-6, 1e-9}};
+} aims[] = {{1e-15, 1e-11, 1e-12}, {1e-10, 1e-6, 1e-9}, {1e-8, 3e-5, 1e-7}};
 static const double rough = 1e-4; /* ... and while states are added */
 
 struct chain_moves {
     unsigned count;
-    double cut; /* rate */
+    double cut, longer; /* rates */
     double rate[MOVES];
     struct chain_state to[MOVES];
 };
@@ -71,6 +72,14 @@ void bli_chain_move(struct chain_moves *moves, double rate, const struct chain_s
 
 void bli_chain_cut(struct chain_moves *moves, double rate) {
     moves->cut += rate;
+}
+
+void bli_chain_lengthen(struct chain_moves *moves, double rate) {
+    moves->longer += rate;
+}
+
+static unsigned aim_of(const struct chain_rules *rules) {
+    return rules->quick ? 2 : rules->by_levels ? 1 : 0;
 }
 
 /* ---- the states ---- */
@@ -145,14 +154,18 @@ static unsigned job_in_service(const struct chain_rules *rules, uint16_t server)
 static void list_moves(const struct chain_rules *rules, const struct chain_state *state,
                        struct chain_moves *moves) {
     moves->count = 0;
-    moves->cut = 0;
+    moves->cut = moves->longer = 0;
     for (unsigned i = 0; i < (rules->by_levels ? CHAIN_PARTS : rules->servers); i++) {
         const unsigned next = rules->by_levels && i + 1 < CHAIN_PARTS ? state->server[i + 1] : 0;
         const unsigned jobs = bli_chain_jobs(state->server[i], rules->preempts);
         struct chain_state to = *state;
         to.server[i] = (uint16_t)(to.server[i] - job_in_service(rules, state->server[i]));
         if (jobs > next) /* by levels: so many servers have i + 1 jobs */
-            bli_chain_move(moves, rules->by_levels ? jobs - next : 1, &to);
+            bli_chain_move(moves,
+                           !rules->by_levels         ? 1
+                           : i + 1 == rules->longest ? jobs * (1 - rules->beyond)
+                                                     : jobs - next,
+                           &to);
     }
     rules->rule(rules, state, moves);
 }
@@ -167,7 +180,7 @@ static bool add_likely(struct chain *chain) {
             leaves += moves.rate[m];
         for (unsigned m = 0; m < moves.count; m++) {
             const double flow = chain->probability[i] * moves.rate[m];
-            if (flow < aims[chain->rules->by_levels].least || chain->slot[slot_of(chain, &moves.to[m])])
+            if (flow < aims[aim_of(chain->rules)].least || chain->slot[slot_of(chain, &moves.to[m])])
                 continue;
             if (total_of(chain->rules, &moves.to[m]) >= TOTAL_MAX ||
                 !chain_add(chain, &moves.to[m], 1.4 * flow / leaves))
@@ -244,9 +257,10 @@ static void aggregate(struct chain *chain, double *up, double *down, double *mas
     memset(up, 0, (TOTAL_MAX + 1) * sizeof *up);
     memset(down, 0, (TOTAL_MAX + 1) * sizeof *down);
     memset(mass, 0, (TOTAL_MAX + 1) * sizeof *mass);
-    unsigned largest = 0;
+    unsigned least = TOTAL_MAX, largest = 0;
     for (size_t i = 0; i < chain->count; i++) {
         const unsigned total = chain->total[i];
+        least = total < least ? total : least;
         largest = total > largest ? total : largest;
         mass[total] += chain->probability[i];
         for (size_t way = chain->start[i]; way < chain->start[i + 1]; way++) {
@@ -259,8 +273,8 @@ static void aggregate(struct chain *chain, double *up, double *down, double *mas
                 down[before] += flow;
         }
     }
-    double scale = 1, sum = mass[0];
-    for (unsigned n = 0; n < largest; n++) { /* scale[n] up[n] = scale[n + 1] down[n + 1] */
+    double scale = 1, sum = mass[least];
+    for (unsigned n = least; n < largest; n++) { /* scale[n] up[n] = scale[n + 1] down[n + 1] */
         const double here = scale;
         scale = down[n + 1] > 0 ? here * up[n] / down[n + 1] : 0;
         up[n] = here; /* no longer needed: the scale of this total */
@@ -327,12 +341,24 @@ static void add_state(const struct chain_rules *rules, const struct chain_state 
     }
 }
 
+/* As many jobs lengthen a queue of k, or a longer one, as end at one of k + 1, or a longer one. Where states
+ * end this is what the next level has; those behind it are taken to fall alike. */
+static void add_beyond(const struct chain_rules *rules, double longer, struct chain_answer *answer) {
+    const unsigned last = rules->longest;
+    if (last == 0)
+        return;
+    answer->beyond = longer > 0 ? longer / answer->tail[last] : 0;
+    for (unsigned k = last; k + 1 < CHAIN_LEVELS; k++)
+        answer->tail[k + 1] = answer->tail[k] * answer->beyond;
+    answer->jobs += longer / (1 - answer->beyond);
+}
+
 static void set_answer(const struct chain *chain, struct chain_answer *answer) {
     const unsigned servers = chain->rules->servers;
     const double arrivals = chain->rules->lambda * servers;
     struct chain_moves moves;
     *answer = (struct chain_answer){.states = chain->count, .tail = {1}};
-    double accepted = 0, cut = 0;
+    double accepted = 0, cut = 0, longer = 0;
     for (size_t i = 0; i < chain->count; i++) {
         const struct chain_state *state = &chain->state[i];
         add_state(chain->rules, state, chain->probability[i] / servers, answer);
@@ -346,10 +372,12 @@ static void set_answer(const struct chain *chain, struct chain_answer *answer) {
             accepted += arrival ? flow : 0;
             cut += outside ? flow : 0;
         }
-        accepted += chain->probability[i] * moves.cut;
+        accepted += chain->probability[i] * (moves.cut + moves.longer);
+        longer += chain->probability[i] * moves.longer;
         cut += chain->probability[i] * moves.cut;
     }
     answer->accepted = accepted / servers;
+    add_beyond(chain->rules, longer / servers, answer);
     answer->lost = cut / arrivals;
 }
 
@@ -364,22 +392,36 @@ static void chain_fini(struct chain *chain) {
     free(chain->rate);
 }
 
-bool bli_chain_solve(const struct chain_rules *rules, size_t most, struct chain_answer *answer) {
-    struct chain chain = {.rules = rules, .most = most};
-    const struct chain_state empty = {{rules->first}};
-    const double negligible = aims[rules->by_levels].negligible, precise = aims[rules->by_levels].precise;
-    bool known = chain_grow(&chain) && chain_add(&chain, &empty, 1);
+/* Adds states until hardly anything leads to others; false also where there are too many. */
+static bool follow_chain(struct chain *chain, struct chain_answer *answer) {
+    const double negligible = aims[aim_of(chain->rules)].negligible,
+                 precise = aims[aim_of(chain->rules)].precise;
+    bool known = true;
     size_t before;
     do {
-        before = chain.count;
-        known = known && add_likely(&chain) && list_ways(&chain) && solve(&chain, SWEEPS_MAX, rough);
+        before = chain->count;
+        known = known && add_likely(chain) && list_ways(chain) && solve(chain, SWEEPS_MAX, rough);
         if (known)
-            set_answer(&chain, answer);
+            set_answer(chain, answer);
         if (known && answer->lost < negligible) {
-            known = solve(&chain, SWEEPS_MAX, precise);
-            set_answer(&chain, answer);
+            known = solve(chain, SWEEPS_MAX, precise);
+            set_answer(chain, answer);
         }
-    } while (known && answer->lost > negligible && chain.count > before);
-    chain_fini(&chain);
+    } while (known && answer->lost > negligible && chain->count > before);
     return known && answer->lost <= negligible;
+}
+
+bool bli_chain_solve(const struct chain_rules *given, size_t most, struct chain_answer *answer) {
+    struct chain_rules rules = *given;
+    struct chain chain = {.rules = &rules, .most = most};
+    const struct chain_state first = {
+        {rules.by_levels ? (uint16_t)(rules.lambda * rules.servers) : rules.first}};
+    bool known = chain_grow(&chain) && chain_add(&chain, &first, 1) && follow_chain(&chain, answer);
+    /* What lies beyond follows from what is told apart, and the other way round. */
+    for (int i = 0; known && rules.longest > 0 && fabs(answer->beyond - rules.beyond) > 1e-5; i++) {
+        rules.beyond = answer->beyond;
+        known = i < ROUNDS_MAX && follow_chain(&chain, answer);
+    }
+    chain_fini(&chain);
+    return known;
 }

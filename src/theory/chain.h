@@ -51,8 +51,13 @@ struct chain_rules {
     bool by_levels;
     chain_rule *rule;       /* for the way that is taken */
     chain_rule *level_rule; /* NULL: the policy knows more than queues */
-    uint16_t first;         /* one of the servers of the empty fleet; the others are 0 */
-    unsigned d, names;      /* parameters of the policies that have them */
+    bool quick;             /* follow the chain less far */
+    /* By levels, jiq: longer queues count as one of so many jobs, and such a server becomes one of a job less
+     * at the rate 1 - beyond, as if this part of them had more at any time. 0: no. */
+    unsigned longest;
+    double beyond;
+    uint16_t first;    /* one of the servers of the empty fleet; the others are 0 */
+    unsigned d, names; /* parameters of the policies that have them */
     bool distinct;
     double report, standby, setup; /* rates */
     /* Two classes of jobs. */
@@ -75,6 +80,8 @@ double bli_chain_finds(const struct chain_rules *rules, const struct chain_state
  */
 void bli_chain_move(struct chain_moves *moves, double rate, const struct chain_state *to);
 void bli_chain_cut(struct chain_moves *moves, double rate);
+/* ... or one that is as long as states tell, or longer. */
+void bli_chain_lengthen(struct chain_moves *moves, double rate);
 
 chain_rule bli_chain_pod, bli_chain_jsq, bli_chain_scd, bli_chain_jiq, bli_chain_pi, bli_chain_rcpb;
 chain_rule bli_chain_tabs, bli_chain_memory;
@@ -87,6 +94,7 @@ struct chain_answer {
     double lost;                    /* share of jobs that came where the chain is cut off */
     double accepted;                /* jobs for a server in a unit of time that are not refused */
     double jobs;                    /* mean, at a server */
+    double beyond;                  /* of the servers with queues as long as states tell, those with more */
     double tail[CHAIN_LEVELS];      /* fraction of servers with at least i jobs */
     double high_tail[CHAIN_LEVELS]; /* ... high jobs, if these interrupt others */
     /* With d_high: the probability that a high or a low job finds at least i jobs. */

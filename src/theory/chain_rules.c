@@ -121,9 +121,13 @@ void bli_chain_scd(const struct chain_rules *rules, const struct chain_state *st
 /* ---- level by level ---- */
 
 /* To a server with i jobs. */
-static void send_to_level(const struct chain_state *state, unsigned i, double rate,
-                          struct chain_moves *moves) {
+static void send_to_level(const struct chain_rules *rules, const struct chain_state *state, unsigned i,
+                          double rate, struct chain_moves *moves) {
     struct chain_state to = *state;
+    if (rules->longest > 0 && i == rules->longest) {
+        bli_chain_lengthen(moves, rate);
+        return;
+    }
     if (i == CHAIN_PARTS) {
         bli_chain_cut(moves, rate);
         return;
@@ -144,7 +148,7 @@ static void send_to_shortest_level(const struct chain_rules *rules, const struct
         const double joins = all_among(rules, d, servers_at(rules, state, i)) -
                              all_among(rules, d, servers_at(rules, state, i + 1));
         if (joins > 0)
-            send_to_level(state, i, rate * joins, moves);
+            send_to_level(rules, state, i, rate * joins, moves);
     }
 }
 
@@ -173,19 +177,19 @@ void bli_chain_jsq_levels(const struct chain_rules *rules, const struct chain_st
     unsigned i = 0;
     while (i < CHAIN_PARTS && state->server[i] == rules->servers)
         i++;
-    send_to_level(state, i, rules->lambda * rules->servers, moves);
+    send_to_level(rules, state, i, rules->lambda * rules->servers, moves);
 }
 
 void bli_chain_jiq_levels(const struct chain_rules *rules, const struct chain_state *state,
                           struct chain_moves *moves) {
     if (state->server[0] < rules->servers) {
-        send_to_level(state, 0, rules->lambda * rules->servers, moves);
+        send_to_level(rules, state, 0, rules->lambda * rules->servers, moves);
         return;
     }
     for (unsigned i = 1; i <= CHAIN_PARTS; i++) {
         const unsigned servers = servers_at(rules, state, i) - servers_at(rules, state, i + 1);
         if (servers > 0)
-            send_to_level(state, i, rules->lambda * servers, moves);
+            send_to_level(rules, state, i, rules->lambda * servers, moves);
     }
 }
 

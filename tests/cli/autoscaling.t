@@ -5,7 +5,7 @@ $ ballast compare --servers 50 --load 0.3 --policy tabs --policy jiq --policy de
 | policy                     mean response                   p99  watts  waits  msgs  bits  theory
 | ────────────────────────────────────────────────────────────────────────────────────────────────────────
 | central                    0.998 ± 0.013  ██████     4.6 ± 0.3    158   0.0%     0     0  = 1.00 (-0.2%)
-| jiq                        1.004 ± 0.013  ██████▏  4.61 ± 0.19    158   0.0%  1.00    50  → 1.00 (+0.4%)
+| jiq                        1.004 ± 0.013  ██████▏  4.61 ± 0.19    158   0.0%  1.00    50  ≈ 1.00 (+0.4%)
 | tabs:mu=0.1,nu=0.1         1.067 ± 0.015  ██████▌  5.06 ± 0.03    109   4.8%  1.04   100  → 1.00 (+6.7%)
 | delayed-off:mu=0.1,nu=0.1  1.153 ± 0.026  ███████    4.8 ± 0.3   76.2  44.5%     0     0
 |
@@ -13,7 +13,7 @@ $ ballast compare --servers 50 --load 0.3 --policy tabs --policy jiq --policy de
 | By chance below it, with an interval that reaches it: central.
 | Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
-| theory: = exact, → limit of many servers, with the difference of the simulation.
+| theory: = exact, → limit of many servers, ≈ approximation for so many servers, with the difference of the simulation.
 | watts: mean power of a server, busy, idle, in set-up or off.
 $ ballast compare --servers 20 --load 0.3 --policy tabs --start off=1 --buffer 2 --time 50 --window 40 --replications 2
 | 20 servers at load 0.3, service exp, buffer 2, start off=1; 2 replications of 300 jobs each,

@@ -2,7 +2,7 @@
 
 # A best one, a dearer one that is as good, and none that is doubted.
 $ ballast compare --servers 10 --load 0.5 --jobs 50k --replications 5 --policy jsq --policy least-conn --policy random --explain | sed '1,/^±/d'
-| theory: = exact, → limit of many servers, with the difference of the simulation.
+| theory: = exact, ≈ approximation for so many servers, with the difference of the simulation.
 |
 | A job is answered soonest under jsq, in 1.02 on average and within 4.73 in 99 of 100 cases;
 | least-conn comes next, and this run cannot tell the two apart. Use least-conn: it takes 0
@@ -47,12 +47,12 @@ $ ballast compare --servers 4 --load 50% --jobs 20k --replications 3 --policy js
 | | policy | mean response |  | p50 | p99 | waits | msgs | bits | theory |
 | |---|--:|---|--:|--:|--:|--:|--:|---|
 | | least-work\* | 1.089 ± 0.043 | ██████▋ | 0.78 ± 0.02 | 4.8 ± 0.4 | 17.5% | 8.00 | 0 | = 1.09 (+0.2%) |
-| | jsq | 1.156 ± 0.033 | ███████ | 0.80 ± 0.03 | 5.26 ± 0.08 | 14.6% | 8.00 | 0 | → 1.00 (+15.6%) |
+| | jsq | 1.156 ± 0.033 | ███████ | 0.80 ± 0.03 | 5.26 ± 0.08 | 14.6% | 8.00 | 0 | ≈ 1.16 (-0.2%) |
 |
 | No policy can beat 1.0870: one common queue for all servers (M/M/N).
 | Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
-| theory: = exact, → limit of many servers, with the difference of the simulation.
+| theory: = exact, ≈ approximation for so many servers, with the difference of the simulation.
 | *: must know how long every job will take: a lab does, a proxy does not.
 
 # Shares in percent.
