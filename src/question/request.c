@@ -169,6 +169,20 @@ static enum bal_code check_together(const struct bli_request *request, struct ba
     return what ? bal_fail(err, BAL_E_MODEL, "%s", what) : bli_request_check_length(request, err);
 }
 
+/* Limits of jobs that a dispatcher holds, where none does. */
+static enum bal_code check_held(const struct bli_request *request, struct bal_error *err) {
+    const struct bli_model *model = &request->draft.c.model;
+    const char *limit = model->hold_limit.given ? "hold-limit" : model->backlog > 0 ? "backlog" : NULL;
+    for (size_t i = 0; i < request->policies && limit; i++)
+        if (bal_policy_flags(&request->policy[i]) & BAL_MAY_HOLD)
+            limit = NULL;
+    return limit ? bal_fail(err, BAL_E_MODEL,
+                            "--%s: no policy here holds jobs; leave it out, or take one that does, such as "
+                            "jiq:else=hold",
+                            limit)
+                 : BAL_OK;
+}
+
 enum bal_code bli_request_check(struct bli_request *request, struct bal_error *err) {
     struct bli_model *model = &request->draft.c.model;
     if (has_generators(request))
@@ -195,7 +209,7 @@ enum bal_code bli_request_check(struct bli_request *request, struct bal_error *e
         if (code)
             return bal_fail(err, code, "--policy: %s", why.text);
     }
-    return BAL_OK;
+    return check_held(request, err);
 }
 
 void bli_request_case(const struct bli_request *request, size_t policy, struct bli_case *c) {

@@ -26,6 +26,14 @@ $ ballast compare --backlog 0 --policy jiq:else=hold
 $ ballast compare --backlog 2.5 --policy jiq:else=hold
 ! ballast: --backlog 2.5: not a whole number of jobs from 1 to 1M, or none
 ? 2
+$ ballast compare --backlog 5 --policy jsq --policy random
+! ballast: --backlog: no policy here holds jobs; leave it out, or take one that does, such as jiq:else=hold
+? 2
+
+$ ballast compare --hold-limit 5 --policy jsq
+! ballast: --hold-limit: no policy here holds jobs; leave it out, or take one that does, such as jiq:else=hold
+? 2
+
 $ ballast compare --backlog 5 --dispatchers 2 --policy jiq:else=hold
 ! ballast: --policy: settings of the network cannot be had with a bounded backlog; leave out one of them
 ? 2
