@@ -142,10 +142,8 @@ static int print_all(const struct fit_work *work, struct cli_output *output) {
     const struct bli_request *common = &work->args->log.common;
     struct bli_strbuf table;
     const bool shown = bli_strbuf_open(&table) && !common->quiet;
-    if (shown && common->format == BLI_FORM_JSON)
-        bli_fit_json(&work->report, table.stream);
-    else if (shown)
-        bli_fit_text(&work->report, bli_form_style(common->format), table.stream);
+    if (shown)
+        bli_fit_print(&work->report, BLI_ROWS(common->format, table.stream));
     if (!bli_strbuf_close(&table)) {
         cli_output_discard(output);
         return cli_no_memory();

@@ -2,6 +2,8 @@
 /* ballast help [COMMAND] */
 #include "commands.h"
 
+#include "report/report_columns.h"
+
 #include <string.h>
 
 void cli_print_overview(FILE *out) {
@@ -16,14 +18,36 @@ void cli_print_overview(FILE *out) {
 }
 
 struct args {
-    bool manual, completion;
+    bool manual, completion, columns, schema;
 };
 
 static const struct bli_option options[] = {
     {"manual", NULL, "the whole manual page, as mdoc source", BLI_STORES_FLAG(struct args, manual)},
     {"completion", NULL, "completion of command lines, as bash source",
      BLI_STORES_FLAG(struct args, completion)},
+    {"columns", NULL,
+     "what the columns of the command's csv and JSON are; without a command, of all, in Markdown",
+     BLI_STORES_FLAG(struct args, columns)},
+    {"schema", NULL, "the JSON schema of what the command prints as JSON; without a command, of all",
+     BLI_STORES_FLAG(struct args, schema)},
 };
+
+static int print_columns(const struct args *args, const char *name) {
+    const struct cli_command *about = name ? cli_find_command(name) : NULL;
+    if (name && !about)
+        return cli_unknown_command(name);
+    struct cli_output output;
+    const int status = cli_output_open(&output, NULL);
+    if (status)
+        return status;
+    const char *command = about ? about->name : NULL;
+    const enum bli_table_style style = name ? BLI_TABLE_RULED : BLI_TABLE_MARKDOWN;
+    if (args->schema ? bli_columns_schema(command, output.stream)
+                     : bli_columns_print(command, style, output.stream))
+        return cli_output_close(&output);
+    cli_output_discard(&output);
+    return cli_fail("%s: it prints no columns; ballast help --columns lists those of all that do", command);
+}
 
 static int help_main(const struct cli_command *command, int argc, char **argv) {
     struct args args = {0};
@@ -35,6 +59,8 @@ static int help_main(const struct cli_command *command, int argc, char **argv) {
         (args.manual ? cli_print_manual : cli_print_completion)(stdout);
         return CLI_OK;
     }
+    if (args.columns || args.schema)
+        return print_columns(&args, operands ? argv[1] : NULL);
     if (operands == 0) {
         cli_print_overview(stdout);
         return CLI_OK;

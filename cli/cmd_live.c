@@ -92,16 +92,9 @@ static enum bal_code simulate_live(const struct args *args, const struct bli_exp
 
 static enum bal_code print_outcome(const struct args *args, const struct bli_experiment *e,
                                    struct bli_store *store, FILE *out, struct bal_error *err) {
-    switch (args->results.format) {
-    case BLI_FORM_CSV:
-        return bli_outcome_csv(store, e, false, out, err);
-    case BLI_FORM_JSON:
-        return bli_live_report_json(store, e, out, err);
-    case BLI_FORM_TEXT:
-    case BLI_FORM_MARKDOWN:
-        break;
-    }
-    return bli_live_report_text(store, e, bli_form_style(args->results.format), out, err);
+    struct bli_rows *rows = BLI_ROWS(args->results.format, out);
+    return rows->csv ? bli_outcome_print(store, e, NULL, false, rows, err)
+                     : bli_live_report_print(store, e, rows, err);
 }
 
 static int run_live(const struct args *args, const struct bli_experiment *e, struct bli_store *store,

@@ -213,13 +213,7 @@ static int run_load(struct args *args, struct bli_load_result *result, struct cl
         cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
-    const enum bli_form format = args->log.common.format;
-    if (format == BLI_FORM_JSON)
-        bli_load_json(&args->load, result, output->stream);
-    else if (format == BLI_FORM_CSV)
-        bli_load_csv(&args->load, result, output->stream);
-    else
-        bli_load_text(&args->load, result, bli_form_style(format), output->stream);
+    bli_load_print(&args->load, result, BLI_ROWS(args->log.common.format, output->stream));
     const int status = cli_output_close(output);
     char warning[BLI_LOAD_WARNING];
     for (unsigned i = 0; bli_load_warning(&args->load, result, i, warning); i++)

@@ -96,20 +96,7 @@ static int print_judgements(const struct args *args, const struct bli_paper_work
     int status = cli_output_open(&output, NULL);
     if (status)
         return status;
-    switch (args->format) {
-    case BLI_FORM_TEXT:
-        bli_paper_text(work, drawn, output.stream);
-        break;
-    case BLI_FORM_CSV:
-        bli_paper_csv(work, output.stream);
-        break;
-    case BLI_FORM_JSON:
-        bli_paper_json(work, output.stream);
-        break;
-    case BLI_FORM_MARKDOWN:
-        bli_paper_markdown(work, output.stream);
-        break;
-    }
+    bli_paper_print(work, drawn, args->format, output.stream);
     status = cli_output_close(&output);
     const struct bli_tally tally = bli_paper_tally(work);
     return status ? status : bli_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;

@@ -24,21 +24,6 @@ enum bal_code cli_set_full(void *into, const char *value, struct bal_error *err)
     return set_mode(into, BLI_MODE_FULL, err);
 }
 
-static enum bal_code print_results(struct bli_store *store, const struct bli_experiment *e,
-                                   const struct bli_judged *judged, const struct cli_results *results,
-                                   FILE *out, struct bal_error *err) {
-    switch (results->format) {
-    case BLI_FORM_CSV:
-        return bli_outcome_csv(store, e, results->seconds, out, err);
-    case BLI_FORM_JSON:
-        return bli_outcome_json(store, e, judged, out, err);
-    case BLI_FORM_TEXT:
-    case BLI_FORM_MARKDOWN:
-        break;
-    }
-    return bli_outcome_text(store, e, judged, bli_form_style(results->format), out, err);
-}
-
 /* The claims are judged once, for what is printed and for the exit status. */
 static enum bal_code judge_and_print(struct bli_store *store, const struct bli_experiment *e,
                                      const struct cli_results *results, struct bli_tally *tally, FILE *out,
@@ -46,7 +31,7 @@ static enum bal_code judge_and_print(struct bli_store *store, const struct bli_e
     struct bli_judged *judged = NULL;
     enum bal_code code = e->claims > 0 ? bli_judgements_new(store, e, &judged, err) : BAL_OK;
     if (!code)
-        code = print_results(store, e, judged, results, out, err);
+        code = bli_outcome_print(store, e, judged, results->seconds, BLI_ROWS(results->format, out), err);
     if (!code && judged)
         bli_tally_add(tally, e, judged);
     free(judged);
@@ -58,10 +43,10 @@ int cli_print_experiment(struct bli_store *store, const struct bli_experiment *e
     struct bal_error err = {0};
     struct bli_tally tally = {0};
     FILE *out = output->stream;
-    const enum bal_code code = !results->raw ? judge_and_print(store, experiment, results, &tally, out, &err)
-                               : results->format == BLI_FORM_JSON
-                                   ? bli_raw_json(store, experiment, *results->raw, out, &err)
-                                   : bli_raw_csv(store, experiment, *results->raw, out, &err);
+    const enum bli_form raw = results->format == BLI_FORM_JSON ? BLI_FORM_JSON : BLI_FORM_CSV;
+    const enum bal_code code = results->raw
+                                   ? bli_raw_print(store, experiment, *results->raw, BLI_ROWS(raw, out), &err)
+                                   : judge_and_print(store, experiment, results, &tally, out, &err);
     if (code) {
         cli_output_discard(output);
         return cli_fail("%s", err.text);

@@ -43,15 +43,6 @@ static enum bal_code measure_prices(const struct bli_request *common, const stru
     return bli_lab_run(cases, common->policies, &lab, results, err);
 }
 
-static void print_list(const struct bli_price_list *list, enum bli_form format, FILE *out) {
-    if (format == BLI_FORM_JSON)
-        bli_price_list_json(list, out);
-    else if (format == BLI_FORM_CSV)
-        bli_price_list_csv(list, out);
-    else
-        bli_price_list_text(list, bli_form_style(format), out);
-}
-
 static enum bal_code list_prices(const struct bli_request *common, struct bli_asking *asking,
                                  struct bal_error *err) {
     struct bli_case *cases = calloc(common->policies, sizeof *cases);
@@ -72,7 +63,7 @@ static enum bal_code list_prices(const struct bli_request *common, struct bli_as
                                             .count = common->policies,
                                             .draft = &common->draft,
                                             .cut_short = code == BAL_E_STOPPED};
-        print_list(&list, common->format, asking->out);
+        bli_price_list_print(&list, BLI_ROWS(common->format, asking->out));
         if (list.cut_short)
             bli_asking_cut_short(asking, "%s", bli_cut_short_text);
         code = BAL_OK;
@@ -85,16 +76,6 @@ static enum bal_code list_prices(const struct bli_request *common, struct bli_as
 }
 
 /* ---- the wish ---- */
-
-static void print_offers(const struct bli_price_offers *offers, const struct bli_draft *draft,
-                         const struct bli_wish *wish, enum bli_form format, FILE *out) {
-    if (format == BLI_FORM_JSON)
-        bli_price_offers_json(offers, draft, wish, out);
-    else if (format == BLI_FORM_CSV)
-        bli_price_offers_csv(offers, draft, out);
-    else
-        bli_price_offers_text(offers, draft, wish, bli_form_style(format), out);
-}
 
 static enum bal_code search(const struct args *args, struct bli_asking *asking, struct bal_error *err) {
     const struct bli_request *common = &args->common;
@@ -110,7 +91,7 @@ static enum bal_code search(const struct args *args, struct bli_asking *asking, 
     const enum bal_code code = bli_price_search(&draft.c, &wish, &lab, &offers, err);
     if (code)
         return code;
-    print_offers(offers, &draft, &wish, common->format, asking->out);
+    bli_price_offers_print(offers, &draft, &wish, BLI_ROWS(common->format, asking->out));
     if (offers->count == 0 || offers->offer[0].fulfilment != BLI_WISH_MET)
         asking->kind = BAL_ANSWER_NONE;
     free(offers);

@@ -47,13 +47,7 @@ static void warn_imprecise(const struct bli_asking *asking, const struct compari
 }
 
 static void print(const struct args *args, const struct comparison *comparison, FILE *out) {
-    const enum bli_form format = args->common.format;
-    if (format == BLI_FORM_JSON)
-        bli_comparison_json(comparison, out);
-    else if (format == BLI_FORM_CSV)
-        bli_comparison_csv(comparison, out);
-    else
-        bli_comparison_text(comparison, bli_form_style(format), out);
+    bli_comparison_print(comparison, BLI_ROWS(args->common.format, out));
     if (args->explain)
         bli_comparison_explain(comparison, out);
 }

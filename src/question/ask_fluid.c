@@ -96,12 +96,7 @@ static enum bal_code print_report(const struct args *args, const struct bli_flui
     const enum bal_code code = common->figure ? bli_fluid_figure(&report, common->figure, &why) : BAL_OK;
     if (code)
         return bal_fail(err, code, "--figure %s: %s", common->figure, why.text);
-    if (common->format == BLI_FORM_JSON)
-        bli_fluid_json(&report, asking->out);
-    else if (common->format == BLI_FORM_CSV)
-        bli_fluid_csv(&report, asking->out);
-    else
-        bli_fluid_text(&report, bli_form_style(common->format), asking->out);
+    bli_fluid_print(&report, BLI_ROWS(common->format, asking->out));
     return BAL_OK;
 }
 

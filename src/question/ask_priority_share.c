@@ -116,10 +116,7 @@ static enum bal_code ask(void *request, struct bli_asking *asking, struct bal_er
         return code;
     const struct bli_share_report report = {
         .wish = &args->wish, .answer = &answer, .draft = &common->draft, .seed = (uint64_t)common->seed};
-    if (common->format == BLI_FORM_JSON)
-        bli_share_json(&report, asking->out);
-    else
-        bli_share_text(&report, bli_form_style(common->format), asking->out);
+    bli_share_print(&report, BLI_ROWS(common->format, asking->out));
     if (isnan(answer.found.p) || (answer.simulated && !answer.confirmed))
         asking->kind = BAL_ANSWER_NONE;
     if (answer.cut_short)

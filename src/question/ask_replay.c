@@ -550,13 +550,7 @@ static enum bal_code write_all(const struct replay_work *work, struct bal_error 
         return bal_fail(err, code, "--figure %s: %s", figure, why.text);
     if (args->page && (code = write_page(&report, args->page, err)))
         return code;
-    FILE *out = work->asking->out;
-    if (args->log.common.format == BLI_FORM_JSON)
-        bli_replay_json(&report, out);
-    else if (args->log.common.format == BLI_FORM_CSV)
-        bli_replay_csv(&report, out);
-    else
-        bli_replay_text(&report, bli_form_style(args->log.common.format), out);
+    bli_replay_print(&report, BLI_ROWS(args->log.common.format, work->asking->out));
     work->asking->kind = is_answered(&report) ? BAL_ANSWER_GOOD : BAL_ANSWER_NONE;
     return BAL_OK;
 }

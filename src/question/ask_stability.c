@@ -79,24 +79,10 @@ static enum bal_code find_frontier(const struct args *args, const struct bli_fro
     const enum bal_code code = bli_frontier_find(question, lab, &frontier, err);
     if (code && code != BAL_E_STOPPED)
         return code;
-    if (args->common.format == BLI_FORM_JSON)
-        bli_frontier_json(question, &frontier, asking->out);
-    else if (args->common.format == BLI_FORM_CSV)
-        bli_frontier_csv(question, &frontier, asking->out);
-    else
-        bli_frontier_text(question, &frontier, bli_form_style(args->common.format), asking->out);
+    bli_frontier_print(question, &frontier, BLI_ROWS(args->common.format, asking->out));
     if (code == BAL_E_STOPPED)
         cut_short(args, asking);
     return BAL_OK;
-}
-
-static void print_map(const struct bli_frontier_chart *chart, enum bli_form format, FILE *out) {
-    if (format == BLI_FORM_JSON)
-        bli_frontier_map_json(chart, out);
-    else if (format == BLI_FORM_CSV)
-        bli_frontier_map_csv(chart, out);
-    else
-        bli_frontier_map_text(chart, bli_form_style(format), out);
 }
 
 static enum bal_code draw_map(const struct args *args, const struct bli_frontier_question *question,
@@ -115,7 +101,7 @@ static enum bal_code draw_map(const struct args *args, const struct bli_frontier
     if (!code && args->common.figure)
         code = bli_frontier_map_figure(&chart, args->common.figure, err);
     if (!code || stopped)
-        print_map(&chart, args->common.format, asking->out);
+        bli_frontier_map_print(&chart, BLI_ROWS(args->common.format, asking->out));
     if (stopped)
         cut_short(args, asking);
     free(frontier);

@@ -74,12 +74,7 @@ static enum bal_code print_report(const struct args *args, const struct bli_tuni
         common->figure && !cut_short ? bli_tune_figure(tuning, tuned, common->figure, &why) : BAL_OK;
     if (code)
         return bal_fail(err, code, "--figure %s: %s", common->figure, why.text);
-    if (common->format == BLI_FORM_JSON)
-        bli_tune_json(tuning, tuned, &common->draft, asking->out);
-    else if (common->format == BLI_FORM_CSV)
-        bli_tune_csv(tuning, tuned, &common->draft, asking->out);
-    else
-        bli_tune_text(tuning, tuned, &common->draft, bli_form_style(common->format), asking->out);
+    bli_tune_print(tuning, tuned, &common->draft, BLI_ROWS(common->format, asking->out));
     if (cut_short)
         bli_asking_cut_short(asking, "%s", bli_cut_short_text);
     return BAL_OK;

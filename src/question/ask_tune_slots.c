@@ -73,12 +73,7 @@ enum bal_code bli_ask_tune_slots(struct bli_request *common, const struct bli_sl
     struct bal_error why = {0};
     if (common->figure && !cut_short && (code = bli_slots_figure(&question, &answer, common->figure, &why)))
         return bal_fail(err, code, "--figure %s: %s", common->figure, why.text);
-    if (common->format == BLI_FORM_JSON)
-        bli_slots_json(&question, &answer, &common->draft, asking->out);
-    else if (common->format == BLI_FORM_CSV)
-        bli_slots_csv(&question, &answer, &common->draft, asking->out);
-    else
-        bli_slots_text(&question, &answer, &common->draft, bli_form_style(common->format), asking->out);
+    bli_slots_print(&question, &answer, &common->draft, BLI_ROWS(common->format, asking->out));
     if (cut_short)
         bli_asking_cut_short(asking, "%s", bli_cut_short_text);
     return BAL_OK;

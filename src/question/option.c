@@ -181,7 +181,3 @@ enum bal_code bli_form_parse(const char *value, enum bli_form *form, struct bal_
         }
     return bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json, markdown");
 }
-
-enum bli_table_style bli_form_style(enum bli_form form) {
-    return form == BLI_FORM_MARKDOWN ? BLI_TABLE_MARKDOWN : BLI_TABLE_RULED;
-}

@@ -5,7 +5,7 @@
 #define QUESTION_OPTION_H
 
 #include "ballast/question.h"
-#include "format/table.h"
+#include "report/rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,9 +89,6 @@ enum bal_code bli_option_number(const char *value, const struct bli_option_range
                                 struct bal_error *err);
 
 /* How results are written. */
-enum bli_form { BLI_FORM_TEXT, BLI_FORM_CSV, BLI_FORM_JSON, BLI_FORM_MARKDOWN };
 enum bal_code bli_form_parse(const char *value, enum bli_form *form, struct bal_error *err);
-/* How tables look in a form that people read. */
-enum bli_table_style bli_form_style(enum bli_form form);
 
 #endif

@@ -5,10 +5,11 @@
 #include "ballast/number.h"
 #include "ballast/predict.h"
 #include "ballast/theory.h"
-#include "ballast/version.h"
 #include "base/strbuf.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
+#include "report/metric.h"
+#include "report/report_columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,12 +51,14 @@ static const struct bli_estimate unknown = {NAN, NAN};
 static void json_asked(struct json *json, const struct bli_case *c, const struct bli_result *result,
                        enum bli_distribution distribution, bool known) {
     const struct bli_percentiles *asked = c->run.percentiles;
+    bli_json_varies(json, true);
     for (unsigned i = 0; asked && i < asked->count; i++) {
         char name[BLI_PERCENTILE_TEXT];
         if (bli_distribution_metric(distribution, asked->quantile[i]) == BLI_METRIC_COUNT)
             bli_json_estimate(json, bli_percentile_name(asked->quantile[i], name), "_ci",
                               known ? result->percentile[distribution][i] : unknown);
     }
+    bli_json_varies(json, false);
 }
 
 /* The percentiles whose intervals are too short. */
@@ -115,8 +118,11 @@ static const struct member high_tail[] = {
 static void json_open_members(struct json *json, const char *key, const struct member *member,
                               const struct bli_result *result) {
     bli_json_open_line(json, key, '{');
-    for (; member->name; member++)
+    for (; member->name; member++) {
+        char about[BLI_ABOUT_TEXT];
+        bli_json_about(json, bli_metric_about(member->metric, about));
         bli_json_estimate(json, member->name, "_ci", result->metric[member->metric]);
+    }
 }
 
 /* mean, ci and percentiles; the metric of the mean comes before that of the median, and what follows it is in
@@ -137,15 +143,20 @@ static void json_times(struct json *json, const char *key, const struct bli_case
     bli_json_close(json, '}');
 }
 
+/* How many fractions are more than rounding. */
+static size_t count_levels(const double *value, size_t count) {
+    size_t levels = 0;
+    while (levels < count && value[levels] > 1e-9)
+        levels++;
+    return levels;
+}
+
 static void json_queue(struct json *json, const struct bli_result *result) {
     const bool known = bli_comparison_has_means(result);
     bli_json_open_line(json, "queue", '{');
     json_mean(json, known ? result->metric[BLI_QUEUE_MEAN] : unknown);
     bli_json_estimate(json, "total", "_ci", known ? result->metric[BLI_QUEUE_TOTAL] : unknown);
-    bli_json_open_line(json, "tail", '[');
-    for (int i = 0; known && i < BLI_TAIL_LEVELS && result->tail[i] > 1e-9; i++)
-        bli_json_number(json, NULL, result->tail[i]);
-    bli_json_close(json, ']');
+    bli_json_numbers(json, "tail", result->tail, known ? count_levels(result->tail, BLI_TAIL_LEVELS) : 0);
     bli_json_close(json, '}');
 }
 
@@ -219,7 +230,7 @@ static void json_expansion(struct json *json, const struct bli_expansion *expans
     bli_json_number(json, "second", expansion->second);
     bli_json_number(json, "response_mean", expansion->response_mean);
     bli_json_number(json, "error", expansion->error);
-    for (int i = 0; i < 4 && !isnan(expansion->response_quantile[0]); i++) {
+    for (int i = 0; i < 4 && bli_json_if(json, !isnan(expansion->response_quantile[0])); i++) {
         char error[40];
         snprintf(error, sizeof error, "%s_error", quantile_names[i]);
         bli_json_number(json, quantile_names[i], expansion->response_quantile[i]);
@@ -230,37 +241,34 @@ static void json_expansion(struct json *json, const struct bli_expansion *expans
 
 static void json_theory(struct json *json, const struct bli_theory_row *theory_row, bool classes) {
     const struct bli_prediction *known = &theory_row->known;
-    if (known->kind == BLI_THEORY_UNKNOWN) {
+    if (!bli_json_if(json, known->kind != BLI_THEORY_UNKNOWN)) {
         bli_json_null(json, "theory");
         return;
     }
     bli_json_open_line(json, "theory", '{');
     bli_json_number(json, "response_mean", known->response_mean);
     bli_json_number(json, "waiting_mean", known->waiting_mean);
-    if (!isnan(known->gave_up))
+    if (bli_json_if(json, !isnan(known->gave_up)))
         bli_json_number(json, "gave_up", known->gave_up);
     for (int i = 0; i < 4; i++)
         bli_json_number(json, quantile_names[i], known->response_quantile[i]);
-    if (classes) {
+    if (bli_json_if(json, classes)) {
         json_class_theory(json, "high", &known->high);
         json_class_theory(json, "low", &known->low);
     }
     bli_json_text(json, "kind", bli_theory_kind_name(known->kind));
     bli_json_text(json, "source", known->source);
-    if (theory_row->solved.states > 0) {
+    if (bli_json_if(json, theory_row->solved.states > 0)) {
         bli_json_count(json, "states", theory_row->solved.states);
         bli_json_number(json, "lost", theory_row->solved.lost);
         if (theory_row->solved.error > 0)
             bli_json_number(json, "error", theory_row->solved.error);
     }
-    if (known->fit_error > 0)
+    if (bli_json_if(json, known->fit_error > 0))
         bli_json_number(json, "fit_error", known->fit_error);
-    if (theory_row->expanded)
+    if (bli_json_if(json, theory_row->expanded))
         json_expansion(json, &theory_row->expansion);
-    bli_json_open_line(json, "tail", '[');
-    for (unsigned i = 0; i < known->levels && known->tail[i] > 1e-9; i++)
-        bli_json_number(json, NULL, known->tail[i]);
-    bli_json_close(json, ']');
+    bli_json_numbers(json, "tail", known->tail, count_levels(known->tail, known->levels));
     bli_json_close(json, '}');
 }
 
@@ -272,7 +280,7 @@ static void json_load(struct json *json, const struct bli_result *result) {
     bli_json_number(json, "ci", result->metric[BLI_LOAD_ACHIEVED].half_width);
     bli_json_bool(json, "outlasted_curve", result->outlasted);
     for (int i = 0; i < 5; i++)
-        if (!isnan(result->metric[BLI_LOAD_P50 + i].mean))
+        if (bli_json_if(json, !isnan(result->metric[BLI_LOAD_P50 + i].mean)))
             bli_json_number(json, names[i], result->metric[BLI_LOAD_P50 + i].mean);
     bli_json_close(json, '}');
 }
@@ -291,19 +299,19 @@ void bli_comparison_json_fields(struct json *json, const struct bli_case *c, con
     bli_json_close(json, '}');
     bli_json_estimate(json, "lost", "_ci", result->metric[BLI_LOST]);
     bli_json_estimate(json, "refused", "_ci", result->metric[BLI_REFUSED]);
-    if (c->model.patience.mean > 0)
+    if (bli_json_if(json, c->model.patience.mean > 0))
         bli_json_estimate(json, "gave_up", "_ci", result->metric[BLI_GAVE_UP]);
-    if (bli_network_fails(&c->model.network) || bli_failures_happen(&c->model.failures))
+    if (bli_json_if(json, bli_network_fails(&c->model.network) || bli_failures_happen(&c->model.failures)))
         bli_json_estimate(json, "failed", "_ci", result->metric[BLI_FAILED]);
-    if (c->model.steal.kind != BAL_STEAL_NONE) {
+    if (bli_json_if(json, c->model.steal.kind != BAL_STEAL_NONE)) {
         json_open_members(json, "stealing", stealing, result);
-        if (theory_row->chain)
+        if (bli_json_if(json, theory_row->chain))
             json_proof(json, theory_row);
         bli_json_close(json, '}');
     }
-    if (c->model.classes)
+    if (bli_json_if(json, c->model.classes))
         json_classes(json, c, result);
-    if (c->model.class_count > 2)
+    if (bli_json_if(json, c->model.class_count > 2))
         json_many_classes(json, c, result, &theory_row->known);
     bli_json_number(json, "memory_bits", result->memory_bits);
     bli_json_text(json, "verdict", bli_verdict_text(result->verdict));
@@ -312,12 +320,12 @@ void bli_comparison_json_fields(struct json *json, const struct bli_case *c, con
     bli_json_text(json, "engine", bli_engine_text(result->engine));
     bli_json_count(json, "replications", result->replications);
     bli_json_bool(json, "precise", result->precise);
-    if (result->controls > 0)
+    if (bli_json_if(json, result->controls > 0))
         bli_json_count(json, "controls", result->controls);
     json_load(json, result);
     bli_json_interval(json, "transient", result->metric[BLI_TRANSIENT]);
     bli_json_interval(json, "drift", result->metric[BLI_DRIFT]);
-    if (!isnan(result->metric[BLI_FLUID_DISTANCE].mean))
+    if (bli_json_if(json, !isnan(result->metric[BLI_FLUID_DISTANCE].mean)))
         bli_json_interval(json, "fluid_distance", result->metric[BLI_FLUID_DISTANCE]);
     bli_json_number(json, "time", result->time);
     bli_json_number(json, "warmup", result->warmup);
@@ -338,9 +346,12 @@ static bool has_metric(const struct bli_result *result, int metric) {
 
 void bli_comparison_json_metrics(struct json *json, const struct bli_result *result) {
     for (int m = 0; m < BLI_METRIC_COUNT; m++)
-        if (result->replications > 0 && !isnan(result->metric[m].mean))
+        if (bli_json_if(json, result->replications > 0 && !isnan(result->metric[m].mean))) {
+            char about[BLI_ABOUT_TEXT];
+            bli_json_about(json, bli_metric_about((enum bli_metric)m, about));
             bli_json_interval(json, bli_metric_table[m].name,
                               has_metric(result, m) ? result->metric[m] : unknown);
+        }
 }
 
 void bli_comparison_json_result(struct json *json, const struct bli_case *c, const struct bli_result *result,
@@ -356,11 +367,11 @@ void bli_comparison_json_result(struct json *json, const struct bli_case *c, con
 /* What arrives, and the parts of the model that are not as usual. */
 static void json_work(struct json *json, const struct bli_model *model) {
     const bool slotted = model->clock == BLI_CLOCK_SLOTTED, steals = model->steal.kind != BAL_STEAL_NONE;
-    bli_json_model(json, model, steals ? "steal victims" : "");
-    bli_json_model(json, model,
-                   slotted && steals ? "clock placement"
-                   : slotted         ? "clock batch split!"
-                                     : "service tasks#? buffer#? curve? standby? setup?");
+    bli_json_model_if(json, model, steals, "steal victims");
+    bli_json_model_if(json, model, slotted, "clock");
+    bli_json_model_if(json, model, slotted && steals, "placement");
+    bli_json_model_if(json, model, slotted && !steals, "batch split!");
+    bli_json_model_if(json, model, !slotted, "service tasks#? buffer#? curve? standby? setup?");
 }
 
 static void json_spec(struct json *json, const struct comparison *comparison) {
@@ -369,9 +380,9 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     bli_json_open(json, "spec", '{');
     bli_json_model(json, &c->model, "servers slots#? load#");
     json_work(json, &c->model);
-    if (c->model.classes) {
+    if (bli_json_if(json, c->model.classes)) {
         bli_json_number(json, "high", c->model.high);
-        if (c->model.class_count > 2) {
+        if (bli_json_if(json, c->model.class_count > 2)) {
             bli_model_print_classes(&c->model, text, sizeof text);
             bli_json_text(json, "classes", text);
         }
@@ -379,12 +390,10 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     }
     bli_json_number(json, "time", comparison->results[0].time);
     bli_json_number(json, "jobs", comparison->jobs);
-    if (isnan(c->run.warmup))
-        bli_json_text(json, "warmup", "auto");
-    else if (c->run.warmup == BLI_WARMUP_MSER)
-        bli_json_text(json, "warmup", "mser");
-    else
-        bli_json_number(json, "warmup", c->run.warmup);
+    bli_json_number_or_text(json, "warmup", c->run.warmup,
+                            isnan(c->run.warmup)               ? "auto"
+                            : c->run.warmup == BLI_WARMUP_MSER ? "mser"
+                                                               : NULL);
     bli_json_count(json, "replications", c->replications);
     bli_json_number(json, "precision", comparison->precision > 0 ? comparison->precision : NAN);
     bli_json_count(json, "seed", c->run.seed);
@@ -393,26 +402,17 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     bli_json_close(json, '}');
 }
 
-void bli_comparison_json(const struct comparison *comparison, FILE *out) {
-    size_t *order = malloc((comparison->count + 1) * sizeof *order);
-    if (!order) {
-        bli_stream_mark_incomplete(out);
-        return;
-    }
-    bli_comparison_order(comparison->results, comparison->count, order);
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    json_spec(&json, comparison);
-    bli_head_json(&json, comparison->draft, NULL);
-    bli_json_open(&json, "results", '[');
+static void print_json(const struct comparison *comparison, const size_t *order, struct bli_rows *rows) {
+    struct json *json = rows->json;
+    bli_rows_open(rows);
+    json_spec(json, comparison);
+    bli_head_json(json, comparison->draft, NULL);
+    bli_json_open(json, "results", '[');
     for (size_t i = 0; i < comparison->count; i++)
-        bli_comparison_json_result(&json, &comparison->cases[order[i]], &comparison->results[order[i]],
+        bli_comparison_json_result(json, &comparison->cases[order[i]], &comparison->results[order[i]],
                                    &comparison->theory_row[order[i]]);
-    bli_json_close(&json, ']');
-    bli_json_close(&json, '}');
-    free(order);
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
 }
 
 /* The distributions of whose percentiles a case has been asked, one after the other; false: there are no
@@ -435,8 +435,9 @@ static void put_asked(struct bli_rows *rows, const struct bli_case *c, const str
                                                   (int)d, asked->quantile[i]};
             char text[BLI_QUANTITY_TEXT];
             if (is_extra(asked, i))
-                bli_row_estimate(rows, bli_quantity_text(quantity, text),
-                                 has ? result->percentile[d][i] : unknown);
+                bli_row_varying(rows, bli_quantity_text(quantity, text),
+                                "a percentile that was asked for|time|`--percentiles`",
+                                has ? result->percentile[d][i] : unknown);
         }
 }
 
@@ -449,53 +450,60 @@ static void put_rare(struct bli_rows *rows, const char *name, const struct bli_c
     for (int i = 0; i < 4 && known; i++)
         if (bli_result_spells(c, result, usual[i]) < BLI_SPELLS_MIN)
             strcat(strcat(text, *text ? " " : ""), names[i]);
-    bli_row_text(rows, name, text);
+    bli_row_text(
+        rows, name,
+        "percentiles of too few spells of long queues; `waiting.rare`, `high.response.rare`, ... alike",
+        text);
 }
 
-/* How many fractions are more than rounding. */
-static size_t count_levels(const double *value, size_t count) {
-    size_t levels = 0;
-    while (levels < count && value[levels] > 1e-9)
-        levels++;
-    return levels;
-}
+static const struct bli_prediction_class unknown_class = {NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN};
 
 /* "theory.response_p50", or of a class "theory.high.response_p50". */
-static void put_theory(struct bli_rows *rows, const char *class, const char *name, double value) {
+static void put_theory(struct bli_rows *rows, const char *class, const char *name, const char *about,
+                       double value) {
     char whole[80];
     snprintf(whole, sizeof whole, "theory.%s%s", class, name);
-    bli_row_number(rows, whole, value);
+    bli_row_number(rows, whole, about, value);
+}
+
+static void put_theory_quantiles(struct bli_rows *rows, const char *class, const double *quantile) {
+    static const char about[] = "its percentiles: `p90`, `p99`, `p999` alike|time";
+    for (int i = 0; i < (rows->names ? 1 : 4); i++)
+        put_theory(rows, class, quantile_names[i], about, quantile[i]);
 }
 
 static void put_theory_class(struct bli_rows *rows, const char *class,
                              const struct bli_prediction_class *known) {
-    put_theory(rows, class, "response_mean", known->response_mean);
-    put_theory(rows, class, "response_bound", known->response_bound);
-    put_theory(rows, class, "waiting_mean", known->waiting_mean);
-    put_theory(rows, class, "waiting_probability", known->waiting_probability);
-    for (int i = 0; i < 4; i++)
-        put_theory(rows, class, quantile_names[i], known->response_quantile[i]);
+    put_theory(rows, class, "response_mean", "of the class|time|two classes", known->response_mean);
+    put_theory(rows, class, "response_bound", "what that is at most|time|two classes", known->response_bound);
+    put_theory(rows, class, "waiting_mean", "of the class|time|two classes", known->waiting_mean);
+    put_theory(rows, class, "waiting_probability", "jobs of the class that wait|share|two classes",
+               known->waiting_probability);
+    put_theory_quantiles(rows, class, known->response_quantile);
 }
-
-static const struct bli_prediction_class unknown_class = {NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN};
 
 /* As JSON has it: nothing where nothing is known. */
 static void put_theories(struct bli_rows *rows, const struct bli_theory_row *theory_row, bool classes) {
     const struct bli_prediction *known = &theory_row->known;
     const bool any = known->kind != BLI_THEORY_UNKNOWN, expanded = theory_row->expanded;
-    put_theory(rows, "", "response_mean", any ? known->response_mean : NAN);
-    put_theory(rows, "", "waiting_mean", any ? known->waiting_mean : NAN);
-    for (int i = 0; i < 4; i++)
-        put_theory(rows, "", quantile_names[i], any ? known->response_quantile[i] : NAN);
+    put_theory(rows, "", "response_mean", "mean response time by theory|time",
+               any ? known->response_mean : NAN);
+    put_theory(rows, "", "waiting_mean", "mean waiting time by theory|time", any ? known->waiting_mean : NAN);
+    put_theory_quantiles(rows, "", any ? known->response_quantile : unknown_class.response_quantile);
     put_theory_class(rows, "high.", any && classes ? &known->high : &unknown_class);
     put_theory_class(rows, "low.", any && classes ? &known->low : &unknown_class);
-    put_theory(rows, "", "gave_up", any ? known->gave_up : NAN);
-    bli_row_text(rows, "theory.kind", any ? bli_theory_kind_name(known->kind) : "");
-    bli_row_text(rows, "theory.source", any ? known->source : "");
-    bli_row_list(rows, "theory.tail", known->tail, any ? count_levels(known->tail, known->levels) : 0);
-    put_theory(rows, "", "expansion", expanded ? theory_row->expansion.response_mean : NAN);
-    put_theory(rows, "", "expansion.error", expanded ? theory_row->expansion.error : NAN);
-    put_theory(rows, "", "fit_error", any && known->fit_error > 0 ? known->fit_error : NAN);
+    put_theory(rows, "", "gave_up", "jobs that give up|share|`--patience`", any ? known->gave_up : NAN);
+    bli_row_text(rows, "theory.kind", "`exact`, `approximate` or `limit` of many servers",
+                 any ? bli_theory_kind_name(known->kind) : "");
+    bli_row_text(rows, "theory.source", "whose theory it is", any ? known->source : "");
+    bli_row_list(rows, "theory.tail", "the same as `queue.tail`, by theory|share", known->tail,
+                 any ? count_levels(known->tail, known->levels) : 0);
+    put_theory(rows, "", "expansion", "mean response time by theory for so many servers|time",
+               expanded ? theory_row->expansion.response_mean : NAN);
+    put_theory(rows, "", "expansion.error", "how far that may be off|time",
+               expanded ? theory_row->expansion.error : NAN);
+    put_theory(rows, "", "fit_error", "what phases in place of the law may cost|time",
+               any && known->fit_error > 0 ? known->fit_error : NAN);
 }
 
 void bli_comparison_put(struct bli_rows *rows, const struct bli_case *c, const struct bli_result *result,
@@ -503,42 +511,71 @@ void bli_comparison_put(struct bli_rows *rows, const struct bli_case *c, const s
     static const char *const rare[] = {"response.rare",     "waiting.rare",      "high.response.rare",
                                        "high.waiting.rare", "low.response.rare", "low.waiting.rare"};
     const bool means = bli_comparison_has_means(result);
-    char policy[200], doubts[BLI_DOUBT_WORDS];
-    bal_policy_print(&c->policy, policy, sizeof policy);
+    char doubts[BLI_DOUBT_WORDS];
     bli_doubt_words(result->doubts, doubts);
-    bli_row_quoted(rows, "policy", policy);
-    bli_row_text(rows, "verdict", bli_verdict_text(result->verdict));
-    for (int m = 0; m < BLI_METRIC_COUNT; m++)
-        bli_row_estimate(rows, bli_metric_table[m].name, has_metric(result, m) ? result->metric[m] : unknown);
-    bli_row_list(rows, "queue.tail", result->tail, means ? count_levels(result->tail, BLI_TAIL_LEVELS) : 0);
+    bli_row_policy(rows, &c->policy);
+    bli_row_verdict(rows, result->verdict);
+    if (!bli_row_several(rows, "METRIC", bli_row_metrics_about))
+        for (int m = 0; m < BLI_METRIC_COUNT; m++)
+            bli_row_metric(rows, (enum bli_metric)m, has_metric(result, m) ? result->metric[m] : unknown);
+    bli_row_list(rows, "queue.tail", bli_row_tail_about, result->tail,
+                 means ? count_levels(result->tail, BLI_TAIL_LEVELS) : 0);
     put_theories(rows, theory_row, c->model.classes);
-    bli_row_text(rows, "engine", bli_engine_text(result->engine));
-    bli_row_count(rows, "replications", result->replications);
-    bli_row_bool(rows, "precise", result->precise, bli_no_yes);
-    bli_row_count(rows, "jobs", result->jobs);
-    bli_row_count(rows, "events", result->events);
-    bli_row_number(rows, "time", result->time);
-    bli_row_number(rows, "warmup", result->warmup);
-    bli_row_text(rows, "doubts", doubts);
-    for (int i = 0; i < 6; i++)
+    bli_row_engine(rows, result->engine);
+    bli_row_count(rows, "replications", "how many there were", result->replications);
+    bli_row_bool(rows, "precise", "was the wanted precision reached?", result->precise, bli_no_yes);
+    bli_row_work(rows, result->jobs, result->events);
+    bli_row_number(rows, "time", "length of a replication|time", result->time);
+    bli_row_number(rows, "warmup", "part of it in front of what is measured|share", result->warmup);
+    bli_row_text(rows, "doubts", bli_row_doubts_about, doubts);
+    for (int i = 0; i < (rows->names ? 1 : 6); i++)
         put_rare(rows, rare[i], c, result, i < 2 || c->model.classes);
-    bli_row_bool(rows, "outlasted_curve", result->outlasted, bli_no_yes);
+    bli_row_bool(rows, "outlasted_curve", "did a run go on after its load curve?", result->outlasted,
+                 bli_no_yes);
     put_asked(rows, c, result);
 }
 
-void bli_comparison_csv(const struct comparison *comparison, FILE *out) {
+static void print_csv(const struct comparison *comparison, const size_t *order, struct bli_rows *rows) {
+    for (size_t i = 0; i < comparison->count; i++)
+        do {
+            bli_row_begin(rows);
+            bli_comparison_put(rows, &comparison->cases[order[i]], &comparison->results[order[i]],
+                               &comparison->theory_row[order[i]]);
+        } while (bli_row_end(rows, comparison->draft));
+}
+
+void bli_comparison_print(const struct comparison *comparison, struct bli_rows *rows) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
-        bli_stream_mark_incomplete(out);
+        bli_stream_mark_incomplete(rows->own.out);
         return;
     }
     bli_comparison_order(comparison->results, comparison->count, order);
-    struct bli_rows rows = {.csv = out};
-    for (size_t i = 0; i < comparison->count; i++)
-        do {
-            bli_row_begin(&rows);
-            bli_comparison_put(&rows, &comparison->cases[order[i]], &comparison->results[order[i]],
-                               &comparison->theory_row[order[i]]);
-        } while (bli_row_end(&rows, comparison->draft));
+    if (rows->text)
+        bli_comparison_text(comparison, order, rows->style, rows->text);
+    else if (rows->json)
+        print_json(comparison, order, rows);
+    else
+        print_csv(comparison, order, rows);
     free(order);
+}
+
+/* The percentile of which it has been asked is one that is no metric. */
+void bli_comparison_sample(struct bli_comparison_sample *sample) {
+    static const struct bli_percentiles asked = {1, {0.95}};
+    sample->draft = bli_rows_sample();
+    sample->draft.c.run.percentiles = &asked;
+    sample->theory_row = bli_theory_row_of(&sample->draft.c);
+    sample->result = (struct bli_result){.replications = 0};
+}
+
+void bli_comparison_describe(struct bli_rows *rows) {
+    struct bli_comparison_sample sample;
+    bli_comparison_sample(&sample);
+    const struct comparison comparison = {.cases = &sample.draft.c,
+                                          .results = &sample.result,
+                                          .theory_row = &sample.theory_row,
+                                          .count = 1,
+                                          .draft = &sample.draft};
+    bli_comparison_print(&comparison, rows);
 }

@@ -22,11 +22,12 @@ struct comparison {
     bool theory_columns; /* in text: theory of percentiles, too */
 };
 
-void bli_comparison_text(const struct comparison *comparison, enum bli_table_style style, FILE *out);
+void bli_comparison_print(const struct comparison *comparison, struct bli_rows *rows);
 /* What the table means and what to do, in a few sentences. */
 void bli_comparison_explain(const struct comparison *comparison, FILE *out);
-void bli_comparison_csv(const struct comparison *comparison, FILE *out);
-void bli_comparison_json(const struct comparison *comparison, FILE *out);
+/* What bli_comparison_print does for people; the order is that of the rows. */
+void bli_comparison_text(const struct comparison *comparison, const size_t *order, enum bli_table_style style,
+                         FILE *out);
 
 /* One object of the "results" list: what is known of one case; and its fields alone, for a larger object. */
 void bli_comparison_json_result(struct json *json, const struct bli_case *c, const struct bli_result *result,

@@ -687,16 +687,10 @@ static void print_table(const struct comparison *comparison, const size_t *order
     bli_table_fini(&table);
 }
 
-void bli_comparison_text(const struct comparison *comparison, enum bli_table_style style, FILE *out) {
-    size_t *order = malloc((comparison->count + 1) * sizeof *order);
-    if (!order) {
-        bli_stream_mark_incomplete(out);
-        return;
-    }
-    bli_comparison_order(comparison->results, comparison->count, order);
+void bli_comparison_text(const struct comparison *comparison, const size_t *order, enum bli_table_style style,
+                         FILE *out) {
     struct doubt_notes notes = {0};
     print_setting(comparison, out);
     print_table(comparison, order, &notes, style, out);
     print_notes(comparison, &notes, out);
-    free(order);
 }

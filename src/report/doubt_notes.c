@@ -143,12 +143,6 @@ void bli_doubt_words(unsigned doubts, char text[BLI_DOUBT_WORDS]) {
                                      bli_doubt_text((enum bli_doubt)(1u << i)));
 }
 
-void bli_doubt_csv(unsigned doubts, FILE *out) {
-    char words[BLI_DOUBT_WORDS];
-    bli_doubt_words(doubts, words);
-    fprintf(out, ",%s", words);
-}
-
 void bli_doubt_json(struct json *json, unsigned doubts) {
     bli_json_open_line(json, "doubts", '[');
     for (unsigned i = 0; i < BLI_DOUBTS; i++)

@@ -41,11 +41,9 @@ bool bli_doubt_any(const struct doubt_notes *notes);
 /* A line for each kind of mark that there was. */
 void bli_doubt_print(const struct doubt_notes *notes, enum doubt_remedy remedy, FILE *out);
 
-/* The words of bli_doubt_text with blanks between; the same as a field of a csv row, comma first; and as a
- * list of a JSON object. */
+/* The words of bli_doubt_text with blanks between; and as a list of a JSON object. */
 enum { BLI_DOUBT_WORDS = 80 };
 void bli_doubt_words(unsigned doubts, char text[BLI_DOUBT_WORDS]);
-void bli_doubt_csv(unsigned doubts, FILE *out);
 void bli_doubt_json(struct json *json, unsigned doubts);
 
 #endif

@@ -2,13 +2,12 @@
 /* Prints a fitted workload as tables and as JSON. */
 #include "report/fit_report.h"
 
-#include "ballast/version.h"
-#include "format/json.h"
-#include "format/table.h"
 #include "report/head.h"
 #include "report/log_report.h"
+#include "report/report_columns.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- for people ---- */
@@ -216,7 +215,7 @@ static void print_law(const struct bli_fit_report *report, FILE *out) {
     bli_table_wrap("", text, 0, out);
 }
 
-void bli_fit_text(const struct bli_fit_report *report, enum bli_table_style style, FILE *out) {
+static void print_text(const struct bli_fit_report *report, enum bli_table_style style, FILE *out) {
     bli_log_summary_text(report->summary, report->info, out);
     bli_recovery_text(report->times, out);
     print_arrivals(report, out);
@@ -230,18 +229,11 @@ void bli_fit_text(const struct bli_fit_report *report, enum bli_table_style styl
 
 /* ---- for programs ---- */
 
-static void add_numbers(struct json *json, const char *key, const double *value, size_t count) {
-    bli_json_open_line(json, key, '[');
-    for (size_t i = 0; i < count; i++)
-        bli_json_number(json, NULL, value[i]);
-    bli_json_close(json, ']');
-}
-
 static void add_bursts(struct json *json, const struct bli_fit_arrivals *arrivals) {
     bli_json_open(json, "fits", '[');
     for (unsigned m = 0; m < BLI_FIT_BURST_COUNT; m++) {
         const struct bli_fit_burst *fit = &arrivals->burst[m];
-        if (!fit->made)
+        if (!fit->made && !bli_json_is_schema(json))
             continue;
         char text[BLI_ARRIVALS_TEXT];
         bli_arrivals_print(&fit->arrivals, text, sizeof text);
@@ -251,7 +243,7 @@ static void add_bursts(struct json *json, const struct bli_fit_arrivals *arrival
         bli_json_count(json, "parameters", fit->parameters);
         bli_json_number(json, "misfit", fit->misfit);
         bli_json_number(json, "error", fit->error);
-        add_numbers(json, "dispersion", fit->dispersion, arrivals->scales);
+        bli_json_numbers(json, "dispersion", fit->dispersion, arrivals->scales);
         bli_json_close(json, '}');
     }
     bli_json_close(json, ']');
@@ -292,30 +284,32 @@ static void add_sizes(struct json *json, const struct bli_fits *fits) {
     bli_json_number(json, "c2", fits->c2);
     bli_json_number(json, "resolution", fits->resolution);
     bli_json_number(json, "distance_5pc", fits->distance_5pc);
-    add_numbers(json, "percentiles", fits->quantile, BLI_FIT_QUANTILES);
+    bli_json_numbers(json, "percentiles", fits->quantile, BLI_FIT_QUANTILES);
     bli_json_close(json, '}');
 }
 
-static void add_fits(struct json *json, const struct bli_fits *fits) {
-    bli_json_open(json, "fits", '[');
-    for (unsigned i = 0; i < BLI_FIT_METHOD_COUNT; i++) {
-        const struct bli_fit *fit = &fits->fit[i];
-        if (!fit->made)
-            continue;
-        char text[BLI_DIST_TEXT];
-        bli_dist_print(&fit->dist, text, sizeof text);
-        bli_json_open(json, NULL, '{');
-        bli_json_text(json, "method", bli_fit_method_table[i].name);
-        bli_json_text(json, "law", text);
-        bli_json_count(json, "parameters", fit->parameters);
-        bli_json_number(json, "log_likelihood", fit->log_likelihood);
-        bli_json_number(json, "bic", fit->bic);
-        bli_json_number(json, "distance", fit->distance);
-        bli_json_number(json, "c2", fit->c2);
-        add_numbers(json, "percentiles", fit->quantile, BLI_FIT_QUANTILES);
-        bli_json_close(json, '}');
-    }
-    bli_json_close(json, ']');
+static void put_fit(struct bli_rows *rows, enum bli_fit_method method, const struct bli_fit *fit) {
+    char text[BLI_DIST_TEXT];
+    bli_dist_print(&fit->dist, text, sizeof text);
+    bli_row_begin(rows);
+    bli_row_text(rows, "method", "which law, or how it was fitted", bli_fit_method_table[method].name);
+    bli_row_text(rows, "law", "as `--service` takes it", text);
+    bli_row_count(rows, "parameters", "parameters that were fitted", fit->parameters);
+    bli_row_number(rows, "log_likelihood", "of the sizes under the law", fit->log_likelihood);
+    bli_row_number(rows, "bic", "Schwarz's criterion, the least is best", fit->bic);
+    bli_row_number(rows, "distance", "of the distribution functions, at most", fit->distance);
+    bli_row_number(rows, "c2", "squared coefficient of variation", fit->c2);
+    bli_row_list(rows, "percentiles", "those that the text shows|s", fit->quantile, BLI_FIT_QUANTILES);
+    bli_row_end(rows, NULL);
+}
+
+static void add_fits(struct bli_rows *rows, const struct bli_fits *fits) {
+    rows->lines = true;
+    bli_json_open(rows->json, "fits", '[');
+    for (unsigned i = 0; i < BLI_FIT_METHOD_COUNT; i++)
+        if (fits->fit[i].made)
+            put_fit(rows, (enum bli_fit_method)i, &fits->fit[i]);
+    bli_json_close(rows->json, ']');
 }
 
 static void add_model(struct json *json, const struct bli_fit_report *report) {
@@ -329,30 +323,59 @@ static void add_model(struct json *json, const struct bli_fit_report *report) {
     bli_json_text(json, "servers", servers);
     bli_json_slots(json, &report->model);
     bli_speeds_print(&report->model.speeds, speeds, sizeof speeds);
-    if (bli_speeds_given(&report->model.speeds))
+    if (bli_json_if(json, bli_speeds_given(&report->model.speeds)))
         bli_json_text(json, "speeds", speeds);
     bli_json_number(json, "load", report->model.load);
     bli_json_number(json, "peak_load", peak_load(report));
     bli_json_text(json, "service", service);
     bli_json_text(json, "arrivals", arrivals);
     bli_json_text(json, "curve", curve);
-    if (report->model.classes)
+    if (bli_json_if(json, report->model.classes))
         bli_json_number(json, "high", report->model.high);
     bli_json_close(json, '}');
 }
 
-void bli_fit_json(const struct bli_fit_report *report, FILE *out) {
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    bli_log_summary_json(&json, "log", report->summary, report->info);
-    bli_recovery_json(&json, "times", report->times);
-    add_arrivals(&json, report->arrivals);
-    add_sizes(&json, report->fits);
-    add_fits(&json, report->fits);
-    bli_json_text(&json, "best", bli_fit_method_table[report->fits->best].name);
-    bli_json_text(&json, "chosen", bli_fit_method_table[report->chosen].name);
-    add_model(&json, report);
-    bli_json_close(&json, '}');
+static void print_json(const struct bli_fit_report *report, struct bli_rows *rows) {
+    struct json *json = rows->json;
+    bli_rows_open(rows);
+    bli_log_summary_json(json, "log", report->summary, report->info);
+    bli_recovery_json(json, "times", report->times);
+    add_arrivals(json, report->arrivals);
+    add_sizes(json, report->fits);
+    add_fits(rows, report->fits);
+    bli_json_text(json, "best", bli_fit_method_table[report->fits->best].name);
+    bli_json_text(json, "chosen", bli_fit_method_table[report->chosen].name);
+    add_model(json, report);
+    bli_json_close(json, '}');
+}
+
+void bli_fit_print(const struct bli_fit_report *report, struct bli_rows *rows) {
+    if (rows->text)
+        print_text(report, rows->style, rows->text);
+    else if (rows->json)
+        print_json(report, rows);
+    else
+        put_fit(rows, report->fits->best, &report->fits->fit[report->fits->best]);
+}
+
+void bli_fit_describe(struct bli_rows *rows) {
+    static const struct bli_log_summary summary = {.files = 0};
+    static const struct bli_trace_info info = {.jobs = 0};
+    static const struct bli_recovery recovery = {.servers = 0};
+    static const struct bli_recovery_report times = {.recovery = &recovery, .field = "", .perhaps = ""};
+    struct bli_fits *fits = calloc(1, sizeof *fits);
+    struct bli_fit_arrivals *arrivals = calloc(1, sizeof *arrivals);
+    const struct bli_fit_report report = {.summary = &summary,
+                                          .times = &times,
+                                          .info = &info,
+                                          .fits = fits,
+                                          .arrivals = arrivals,
+                                          .model = bli_rows_sample().c.model};
+    if (fits && arrivals) {
+        fits->fit[0].made = true;
+        arrivals->bins = arrivals->scales = 1;
+        bli_fit_print(&report, rows);
+    }
+    free(fits);
+    free(arrivals);
 }

@@ -6,10 +6,8 @@
 #include "ballast/fit.h"
 #include "ballast/log.h"
 #include "ballast/model.h"
-#include "format/table.h"
 #include "report/recovery_report.h"
-
-#include <stdio.h>
+#include "report/rows.h"
 
 struct bli_fit_report {
     const char *const *logs; /* their names */
@@ -29,7 +27,7 @@ struct bli_fit_report {
 /* The experiment: the fleet under several policies, at the load of the log and at others. */
 void bli_fit_yaml(const struct bli_fit_report *report, FILE *out);
 
-void bli_fit_text(const struct bli_fit_report *report, enum bli_table_style style, FILE *out);
-void bli_fit_json(const struct bli_fit_report *report, FILE *out);
+/* As text or JSON. */
+void bli_fit_print(const struct bli_fit_report *report, struct bli_rows *rows);
 
 #endif

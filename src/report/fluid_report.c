@@ -2,11 +2,8 @@
 /* Prints a fluid path, and a simulated one next to it, as text, csv and JSON. */
 #include "report/fluid_view.h"
 
-#include "ballast/version.h"
 #include "base/strbuf.h"
-#include "format/json.h"
-#include "format/table.h"
-#include "report/rows.h"
+#include "report/report_columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,8 +108,7 @@ static size_t most_columns(const struct bli_fluid_report *report) {
     return followed->power[0] ? BESIDE / 2 : followed->simulated.fraction ? BESIDE : ALONE;
 }
 
-void bli_fluid_text(const struct bli_fluid_report *report, enum bli_table_style style, FILE *out) {
-    const struct fluid_view whole = bli_fluid_view(report, most_columns(report)), *view = &whole;
+static void print_text(const struct fluid_view *view, enum bli_table_style style, FILE *out) {
     const size_t columns = (view->simulated ? 2 : 1) * (view->levels + view->extras + 1) + 1;
     char *align = malloc(columns + 1);
     if (!align) {
@@ -156,53 +152,56 @@ static double round_to_ten_decimals(double value) {
 }
 
 /* Of the fluid path, or of the simulated one. */
-static void put_state(struct bli_rows *rows, const struct fluid_view *view, size_t k, bool simulated) {
-    const char *prefix = simulated ? "sim." : "";
-    char name[60];
-    snprintf(name, sizeof name, "%sjobs", prefix);
-    bli_row_number(
-        rows, name,
-        round_to_ten_decimals((simulated ? bli_fluid_view_simulated_jobs : bli_fluid_view_jobs)(view, k)));
-    for (size_t i = 0; i < view->levels; i++) {
-        snprintf(name, sizeof name, "%ss%zu", prefix, view->level[i]);
-        bli_row_number(rows, name,
-                       round_to_ten_decimals((simulated ? bli_fluid_view_simulated_at
-                                                        : bli_fluid_view_at)(view, k, view->level[i])));
-    }
-    for (size_t i = 0; i < view->extras; i++) {
-        snprintf(name, sizeof name, "%s%s", prefix, view->extra[i].name);
-        bli_row_number(
-            rows, name,
-            round_to_ten_decimals((simulated ? view->extra[i].simulated : view->extra[i].fluid)[k]));
-    }
+static void put_value(struct bli_rows *rows, bool simulated, const char *name, const char *about,
+                      double value) {
+    char whole[60];
+    snprintf(whole, sizeof whole, "%s%s", simulated ? "sim." : "", name);
+    bli_row_number(rows, whole, about, round_to_ten_decimals(value));
 }
 
-void bli_fluid_csv(const struct bli_fluid_report *report, FILE *out) {
-    const struct fluid_view whole = bli_fluid_view(report, BLI_TAIL_LEVELS), *view = &whole;
-    struct bli_rows rows = {.csv = out};
+static void put_state(struct bli_rows *rows, const struct fluid_view *view, size_t k, bool simulated) {
+    put_value(rows, simulated, "jobs",
+              simulated ? "the same, simulated||`--simulate`" : "mean number of jobs at a server",
+              (simulated ? bli_fluid_view_simulated_jobs : bli_fluid_view_jobs)(view, k));
+    for (size_t i = 0; i < view->levels; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "s%zu", view->level[i]);
+        put_value(rows, simulated, name,
+                  simulated ? "the same, simulated||`--simulate`"
+                            : "servers with at least so many jobs; `s2`, ... alike|share",
+                  (simulated ? bli_fluid_view_simulated_at : bli_fluid_view_at)(view, k, view->level[i]));
+    }
+    for (size_t i = 0; i < view->extras; i++)
+        put_value(rows, simulated, view->extra[i].name, "servers in that state|share|servers switch off",
+                  (simulated ? view->extra[i].simulated : view->extra[i].fluid)[k]);
+}
+
+static void put_path(const struct fluid_view *view, struct bli_rows *rows) {
     for (size_t k = 0; k < view->followed->times; k += view->followed->every)
         do {
-            bli_row_begin(&rows);
-            bli_row_number(&rows, "t", view->followed->time[k]);
-            put_state(&rows, view, k, false);
+            bli_row_begin(rows);
+            bli_row_number(rows, "t", "time|mean service times", view->followed->time[k]);
+            put_state(rows, view, k, false);
             if (view->simulated)
-                put_state(&rows, view, k, true);
-        } while (bli_row_end(&rows, NULL));
+                put_state(rows, view, k, true);
+        } while (bli_row_end(rows, NULL));
 }
 
-static void json_state(struct json *json, const char *key, double jobs,
-                       double (*at)(const struct fluid_view *, size_t, size_t), const struct fluid_view *view,
+static void json_state(struct json *json, const char *key, bool simulated, const struct fluid_view *view,
                        size_t k) {
-    bli_json_open_line(json, key, '{');
-    bli_json_number(json, "jobs", round_to_ten_decimals(jobs));
-    bli_json_open_line(json, "s", '[');
+    double fraction[BLI_TAIL_LEVELS];
     for (size_t i = 0; i < view->levels; i++)
-        bli_json_number(json, NULL, round_to_ten_decimals(at(view, k, view->level[i])));
-    bli_json_close(json, ']');
+        fraction[i] = round_to_ten_decimals(
+            (simulated ? bli_fluid_view_simulated_at : bli_fluid_view_at)(view, k, view->level[i]));
+    bli_json_open_line(json, key, '{');
+    bli_json_number(
+        json, "jobs",
+        round_to_ten_decimals((simulated ? bli_fluid_view_simulated_jobs : bli_fluid_view_jobs)(view, k)));
+    bli_json_numbers(json, "s", fraction, view->levels);
     for (size_t i = 0; i < view->extras; i++)
-        bli_json_number(json, view->extra[i].name,
-                        round_to_ten_decimals(
-                            (at == bli_fluid_view_at ? view->extra[i].fluid : view->extra[i].simulated)[k]));
+        bli_json_number(
+            json, view->extra[i].name,
+            round_to_ten_decimals((simulated ? view->extra[i].simulated : view->extra[i].fluid)[k]));
     bli_json_close(json, '}');
 }
 
@@ -212,9 +211,9 @@ static void json_spec(struct json *json, const struct fluid_view *view) {
     bal_policy_print(view->report->policy, policy, sizeof policy);
     bli_json_open(json, "spec", '{');
     bli_json_text(json, "policy", policy);
-    if (view->followed->known.kind == BLI_FLUID_RCPB)
+    if (bli_json_if(json, view->followed->known.kind == BLI_FLUID_RCPB))
         bli_json_text(json, "variant", variants[view->followed->known.param.rcpb.variant]);
-    if (view->followed->known.kind == BLI_FLUID_STEALING) {
+    if (bli_json_if(json, view->followed->known.kind == BLI_FLUID_STEALING)) {
         char steal[BAL_STEAL_TEXT];
         bal_steal_print(&view->followed->known.param.stealing.steal, steal, sizeof steal);
         bli_json_text(json, "steal", steal);
@@ -222,7 +221,7 @@ static void json_spec(struct json *json, const struct fluid_view *view) {
     bli_json_number(json, "load", view->report->load);
     bli_json_text(json, "from", view->report->from);
     bli_json_number(json, "until", view->followed->time[view->followed->times - 1]);
-    if (view->simulated) {
+    if (bli_json_if(json, view->simulated)) {
         bli_json_count(json, "servers", view->report->servers);
         bli_json_count(json, "seed", view->report->seed);
     }
@@ -231,24 +230,38 @@ static void json_spec(struct json *json, const struct fluid_view *view) {
     bli_head_json(json, view->report->draft, view->simulated ? NULL : told);
 }
 
+static void json_path(struct json *json, const struct fluid_view *view) {
+    bli_json_open(json, "path", '[');
+    for (size_t k = 0; k < view->followed->times; k += view->followed->every) {
+        bli_json_open_line(json, NULL, '{');
+        bli_json_number(json, "t", view->followed->time[k]);
+        json_state(json, "fluid", false, view, k);
+        if (view->simulated)
+            json_state(json, "simulated", true, view, k);
+        bli_json_close(json, '}');
+    }
+    bli_json_close(json, ']');
+}
+
 static void json_limit(struct json *json, const struct fluid_view *view) {
-    if (!view->followed->limit) {
+    const struct bli_fluid_path_solution *followed = view->followed;
+    double fraction[BLI_TAIL_LEVELS] = {0};
+    if (!bli_json_if(json, followed->limit)) {
         bli_json_null(json, "limit");
         return;
     }
+    for (size_t i = 0; i < view->levels && followed->limit; i++)
+        fraction[i] = round_to_ten_decimals(followed->limit[view->level[i] - 1]);
     bli_json_open_line(json, "limit", '{');
     bli_json_number(json, "waiting_mean",
-                    round_to_ten_decimals(fmax(view->followed->limit_jobs / view->report->load - 1, 0)));
-    bli_json_number(json, "jobs", round_to_ten_decimals(view->followed->limit_jobs));
-    bli_json_open_line(json, "s", '[');
-    for (size_t i = 0; i < view->levels; i++)
-        bli_json_number(json, NULL, round_to_ten_decimals(view->followed->limit[view->level[i] - 1]));
-    bli_json_close(json, ']');
+                    round_to_ten_decimals(fmax(followed->limit_jobs / view->report->load - 1, 0)));
+    bli_json_number(json, "jobs", round_to_ten_decimals(followed->limit_jobs));
+    bli_json_numbers(json, "s", fraction, view->levels);
     bli_json_close(json, '}');
 }
 
 static void json_distance(struct json *json, const struct fluid_view *view) {
-    if (!view->simulated) {
+    if (!bli_json_if(json, view->simulated)) {
         bli_json_null(json, "distance");
         return;
     }
@@ -261,25 +274,38 @@ static void json_distance(struct json *json, const struct fluid_view *view) {
     bli_json_close(json, '}');
 }
 
-void bli_fluid_json(const struct bli_fluid_report *report, FILE *out) {
-    const struct fluid_view whole = bli_fluid_view(report, BLI_TAIL_LEVELS), *view = &whole;
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    json_spec(&json, view);
-    json_limit(&json, view);
-    json_distance(&json, view);
-    bli_json_open(&json, "path", '[');
-    for (size_t k = 0; k < view->followed->times; k += view->followed->every) {
-        bli_json_open_line(&json, NULL, '{');
-        bli_json_number(&json, "t", view->followed->time[k]);
-        json_state(&json, "fluid", bli_fluid_view_jobs(view, k), bli_fluid_view_at, view, k);
-        if (view->simulated)
-            json_state(&json, "simulated", bli_fluid_view_simulated_jobs(view, k),
-                       bli_fluid_view_simulated_at, view, k);
-        bli_json_close(&json, '}');
-    }
-    bli_json_close(&json, ']');
-    bli_json_close(&json, '}');
+static void print_json(const struct fluid_view *view, struct bli_rows *rows) {
+    bli_rows_open(rows);
+    json_spec(rows->json, view);
+    json_limit(rows->json, view);
+    json_distance(rows->json, view);
+    json_path(rows->json, view);
+    bli_json_close(rows->json, '}');
+}
+
+void bli_fluid_print(const struct bli_fluid_report *report, struct bli_rows *rows) {
+    const struct fluid_view view =
+        bli_fluid_view(report, rows->text ? most_columns(report) : BLI_TAIL_LEVELS);
+    if (rows->text)
+        print_text(&view, rows->style, rows->text);
+    else if (rows->json)
+        print_json(&view, rows);
+    else
+        put_path(&view, rows);
+}
+
+void bli_fluid_describe(struct bli_rows *rows) {
+    static double zero;
+    const bool all = !rows->json || bli_json_if(rows->json, false);
+    const struct bli_draft draft = bli_rows_sample();
+    struct bli_fluid_path_solution followed = {.times = 1,
+                                               .every = 1,
+                                               .time = &zero,
+                                               .fluid = {.times = 1, .columns = 1, .state = &zero},
+                                               .simulated = {.times = 1, .levels = 1}};
+    for (int i = 0; i < BLI_FLUID_PATH_POWERS && all; i++)
+        followed.power[i] = followed.simulated_power[i] = &zero;
+    followed.simulated.fraction = all ? &zero : NULL;
+    const struct bli_fluid_report report = {&draft.c.policy, "empty", 0.5, &draft, &followed, 1, 1, 1};
+    bli_fluid_print(&report, rows);
 }

@@ -3,8 +3,8 @@
 #ifndef REPORT_FLUID_REPORT_H
 #define REPORT_FLUID_REPORT_H
 
-#include "format/table.h"
 #include "report/head.h"
+#include "report/rows.h"
 #include "study/fluid_path.h"
 
 struct bli_fluid_report {
@@ -18,9 +18,7 @@ struct bli_fluid_report {
     uint64_t seed;
 };
 
-void bli_fluid_text(const struct bli_fluid_report *report, enum bli_table_style style, FILE *out);
-void bli_fluid_csv(const struct bli_fluid_report *report, FILE *out);
-void bli_fluid_json(const struct bli_fluid_report *report, FILE *out);
+void bli_fluid_print(const struct bli_fluid_report *report, struct bli_rows *rows);
 enum bal_code bli_fluid_figure(const struct bli_fluid_report *report, const char *path,
                                struct bal_error *err);
 

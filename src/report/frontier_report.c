@@ -5,12 +5,9 @@
 #include "ballast/figure.h"
 #include "ballast/predict.h"
 #include "ballast/theory.h"
-#include "ballast/version.h"
-#include "format/json.h"
-#include "format/table.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
-#include "report/rows.h"
+#include "report/report_columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -169,7 +166,7 @@ static void print_doubts(const struct bli_frontier *f, FILE *out) {
         fprintf(out, "!: exact theory contradicts it: the critical load is %.6g.\n", f->critical_load);
 }
 
-void bli_frontier_text(const struct bli_frontier_question *question, const struct bli_frontier *frontier,
+static void print_text(const struct bli_frontier_question *question, const struct bli_frontier *frontier,
                        enum bli_table_style style, FILE *out) {
     char what[60] = "";
     if (question->axis == BLI_FRONTIER_CONSTANT)
@@ -200,7 +197,7 @@ void bli_frontier_text(const struct bli_frontier_question *question, const struc
             BLI_FRONTIER_REPLICATIONS);
 }
 
-void bli_frontier_map_text(const struct bli_frontier_chart *chart, enum bli_table_style style, FILE *out) {
+static void print_map_text(const struct bli_frontier_chart *chart, enum bli_table_style style, FILE *out) {
     struct table table;
     bli_table_begin(&table, "load|unstable|stable|drift 0 at|Theorem 9|asked");
     for (unsigned i = 0; i < chart->count; i++) {
@@ -229,40 +226,41 @@ static void put_point(struct bli_rows *rows, const struct bli_frontier_point *po
                       const struct bli_draft *draft) {
     do {
         bli_row_begin(rows);
-        bli_row_number(rows, "at", point->at);
-        bli_row_text(rows, "verdict", bli_verdict_text(point->verdict));
-        bli_row_estimate(rows, "drift", point->drift);
-        bli_row_estimate(rows, "growth", point->growth);
-        bli_row_count(rows, "looks", point->looks);
-        bli_row_number(rows, "time", point->time);
-        if (rows->csv)
+        bli_row_number(rows, "at", "the load or constant that was tried", point->at);
+        bli_row_verdict(rows, point->verdict);
+        bli_row_estimate(rows, "drift", "change of the total queue, from long queues on|jobs per time",
+                         point->drift);
+        bli_row_estimate(rows, "growth", "the total queue, in the second half of a run over the first",
+                         point->growth);
+        bli_row_count(rows, "looks", "how often it was looked whether a claim can be made", point->looks);
+        bli_row_number(rows, "time", "length of the runs of the last look|time", point->time);
+        if (!rows->json)
             bli_row_doubts(rows, doubts);
     } while (bli_row_end(rows, draft));
 }
 
-void bli_frontier_csv(const struct bli_frontier_question *question, const struct bli_frontier *frontier,
-                      FILE *out) {
-    const struct bli_draft draft = settings_of(question, question->axis == BLI_FRONTIER_CONSTANT);
-    struct bli_rows rows = {.csv = out, .half = ".half", .names_only = frontier->points == 0};
-    for (unsigned i = 0; i < frontier->points + rows.names_only; i++)
-        put_point(&rows, &frontier->point[i], frontier->doubts, &draft);
+static void put_points(struct bli_rows *rows, const struct bli_frontier *frontier,
+                       const struct bli_draft *draft) {
+    rows->half = ".half";
+    rows->names_only = frontier->points == 0;
+    for (unsigned i = 0; i < frontier->points + (rows->csv && rows->names_only); i++)
+        put_point(rows, &frontier->point[i], frontier->doubts, draft);
 }
 
-void bli_frontier_map_csv(const struct bli_frontier_chart *chart, FILE *out) {
+static void put_loads(const struct bli_frontier_chart *chart, struct bli_rows *rows) {
     const struct bli_draft draft = settings_of(chart->question, false);
-    struct bli_rows rows = {.csv = out};
     for (unsigned i = 0; i < chart->count; i++) {
         const struct bli_frontier *f = &chart->frontier[i];
         do {
-            bli_row_begin(&rows);
-            bli_row_number(&rows, "load", chart->load[i]);
-            bli_row_number(&rows, "unstable", f->unstable);
-            bli_row_number(&rows, "stable", f->stable);
-            bli_row_number(&rows, "estimate", f->estimate);
-            bli_row_count(&rows, "undecided", f->undecided);
-            bli_row_number(&rows, "theorem_9", f->proof.line[0]);
-            bli_row_number(&rows, "asked", f->proof.line[1]);
-        } while (bli_row_end(&rows, &draft));
+            bli_row_begin(rows);
+            bli_row_number(rows, "load", "arriving work|of the capacity", chart->load[i]);
+            bli_row_number(rows, "unstable", "the largest constant that is unstable", f->unstable);
+            bli_row_number(rows, "stable", "the smallest constant that is stable", f->stable);
+            bli_row_number(rows, "estimate", "the constant where the drift is 0", f->estimate);
+            bli_row_count(rows, "undecided", "constants between them that are undecided", f->undecided);
+            bli_row_number(rows, "theorem_9", "constants below are proved unstable", f->proof.line[0]);
+            bli_row_number(rows, "asked", "the same, if who is asked is counted", f->proof.line[1]);
+        } while (bli_row_end(rows, &draft));
     }
 }
 
@@ -275,13 +273,15 @@ static void json_spec(struct json *json, const struct bli_frontier_question *q, 
     bli_json_text(json, "policy", policy);
     bli_json_model(json, model, "servers");
     bli_json_text(json, "time", bli_clock_text(model->clock));
-    bli_json_model(json, model, load ? "load#" : "");
-    bli_json_model(json, model, is_chain(q) ? "" : slotted ? "batch split!" : "service");
+    bli_json_model_if(json, model, load, "load#");
+    bli_json_model_if(json, model, !is_chain(q) && slotted, "batch split!");
+    bli_json_model_if(json, model, !is_chain(q) && !slotted, "service");
     bli_json_model(json, model, "slots#?");
-    if (model->classes)
+    if (bli_json_if(json, model->classes))
         bli_json_number(json, "high", model->high);
-    bli_json_model(json, model, is_chain(q) ? "buffer#? placement victims" : "buffer#?");
-    bli_json_model(json, model, q->axis == BLI_FRONTIER_LOAD ? "steal" : "");
+    bli_json_model(json, model, "buffer#?");
+    bli_json_model_if(json, model, is_chain(q), "placement victims");
+    bli_json_model_if(json, model, q->axis == BLI_FRONTIER_LOAD, "steal");
     bli_json_text(json, "axis", axis_name(q));
     bli_json_number(json, "error", q->error);
     bli_json_count(json, "seed", q->seed);
@@ -290,7 +290,8 @@ static void json_spec(struct json *json, const struct bli_frontier_question *q, 
     bli_head_json(json, &draft, NULL);
 }
 
-static void json_found(struct json *json, const struct bli_frontier *f) {
+static void json_found(struct bli_rows *rows, const struct bli_frontier *f) {
+    struct json *json = rows->json;
     bli_json_text(json, "test", f->test == BLI_FRONTIER_SATURATED ? "saturated" : "starts");
     bli_json_number(json, "stable", f->stable);
     bli_json_number(json, "unstable", f->unstable);
@@ -299,48 +300,75 @@ static void json_found(struct json *json, const struct bli_frontier *f) {
     bli_doubt_json(json, f->doubts);
     bli_json_bool(json, "cut_short", f->cut_short);
     bli_json_open(json, "points", '[');
-    struct bli_rows rows = {.json = json, .half = ".half"};
-    for (unsigned i = 0; i < f->points; i++)
-        put_point(&rows, &f->point[i], 0, NULL);
+    put_points(rows, f, NULL);
     bli_json_close(json, ']');
 }
 
 static void json_lines(struct json *json, const struct bli_frontier_proof *proof) {
-    if (!proof->hosts)
+    if (!bli_json_if(json, proof->hosts))
         return;
     bli_json_number(json, "theorem_9", proof->line[0]);
     bli_json_number(json, "asked", proof->line[1]);
 }
 
-void bli_frontier_json(const struct bli_frontier_question *question, const struct bli_frontier *frontier,
-                       FILE *out) {
-    const bool constant = question->axis == BLI_FRONTIER_CONSTANT;
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    json_spec(&json, question, constant);
-    json_found(&json, frontier);
-    json_lines(&json, &frontier->proof);
-    bli_json_close(&json, '}');
+static void print_json(const struct bli_frontier_question *question, const struct bli_frontier *frontier,
+                       struct bli_rows *rows) {
+    bli_rows_open(rows);
+    json_spec(rows->json, question, question->axis == BLI_FRONTIER_CONSTANT);
+    json_found(rows, frontier);
+    json_lines(rows->json, &frontier->proof);
+    bli_json_close(rows->json, '}');
 }
 
-void bli_frontier_map_json(const struct bli_frontier_chart *chart, FILE *out) {
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    json_spec(&json, chart->question, false);
-    bli_json_open(&json, "map", '[');
+static void print_map_json(const struct bli_frontier_chart *chart, struct bli_rows *rows) {
+    struct json *json = rows->json;
+    bli_rows_open(rows);
+    json_spec(json, chart->question, false);
+    bli_json_open(json, "map", '[');
     for (unsigned i = 0; i < chart->count; i++) {
-        bli_json_open(&json, NULL, '{');
-        bli_json_number(&json, "load", chart->load[i]);
-        json_found(&json, &chart->frontier[i]);
-        json_lines(&json, &chart->frontier[i].proof);
-        bli_json_close(&json, '}');
+        bli_json_open(json, NULL, '{');
+        bli_json_number(json, "load", chart->load[i]);
+        json_found(rows, &chart->frontier[i]);
+        json_lines(json, &chart->frontier[i].proof);
+        bli_json_close(json, '}');
     }
-    bli_json_close(&json, ']');
-    bli_json_close(&json, '}');
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
+}
+
+void bli_frontier_print(const struct bli_frontier_question *question, const struct bli_frontier *frontier,
+                        struct bli_rows *rows) {
+    const struct bli_draft draft = settings_of(question, question->axis == BLI_FRONTIER_CONSTANT);
+    if (rows->text)
+        print_text(question, frontier, rows->style, rows->text);
+    else if (rows->json)
+        print_json(question, frontier, rows);
+    else
+        put_points(rows, frontier, &draft);
+}
+
+void bli_frontier_map_print(const struct bli_frontier_chart *chart, struct bli_rows *rows) {
+    if (rows->text)
+        print_map_text(chart, rows->style, rows->text);
+    else if (rows->json)
+        print_map_json(chart, rows);
+    else
+        put_loads(chart, rows);
+}
+
+void bli_frontier_describe(struct bli_rows *rows) {
+    const struct bli_draft draft = bli_rows_sample();
+    const struct bli_frontier_question question = {.model = draft.c.model, .policy = draft.c.policy};
+    const struct bli_frontier frontier = {.points = 1};
+    bli_frontier_print(&question, &frontier, rows);
+}
+
+void bli_frontier_map_describe(struct bli_rows *rows) {
+    const struct bli_draft draft = bli_rows_sample();
+    const struct bli_frontier_question question = {.model = draft.c.model, .policy = draft.c.policy};
+    const struct bli_frontier frontier = {.points = 1};
+    const struct bli_frontier_chart chart = {&question, &(double){0.5}, &frontier, 1};
+    bli_frontier_map_print(&chart, rows);
 }
 
 /* ---- figure ---- */

@@ -55,10 +55,8 @@ void bli_head_slots_and_speeds(const struct bli_model *model, char *text, size_t
 }
 
 void bli_json_slots(struct json *json, const struct bli_model *model) {
-    if (model->slots == BLI_SLOTS_ALL)
-        bli_json_text(json, "slots", "all");
-    else
-        bli_json_count(json, "slots", model->slots > 0 ? model->slots : 1);
+    bli_json_number_or_text(json, "slots", model->slots > 0 ? model->slots : 1,
+                            model->slots == BLI_SLOTS_ALL ? "all" : NULL);
 }
 
 void bli_head_print(const struct bli_head *head, FILE *out) {
@@ -68,7 +66,7 @@ void bli_head_print(const struct bli_head *head, FILE *out) {
 /* An empty section is left out. */
 void bli_head_json(struct json *json, const struct bli_draft *draft, const char *const *told) {
     char text[BLI_SETTING_TEXT];
-    bli_json_open(json, "settings", '{');
+    bli_json_open_map(json, "settings", false);
     for (size_t s = 0; s < BLI_SECTIONS; s++) {
         const struct bli_table *table = bli_section[s].table;
         bool open = false;
@@ -77,7 +75,7 @@ void bli_head_json(struct json *json, const struct bli_draft *draft, const char 
                 !bli_setting_print(&table->field[i], draft, text))
                 continue;
             if (!open)
-                bli_json_open_line(json, bli_section[s].name, '{');
+                bli_json_open_map(json, bli_section[s].name, true);
             open = true;
             bli_json_text(json, table->field[i].name, text);
         }

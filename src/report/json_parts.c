@@ -24,13 +24,16 @@ static void json_setting(struct json *json, const struct bli_draft *draft, const
     char text[BLI_SETTING_TEXT];
     double number;
     assert(setting);
-    if (!bli_setting_print(setting, draft, text) && strchr(marks, '?'))
+    if (!bli_setting_print(setting, draft, text) && strchr(marks, '?') && !bli_json_if(json, false))
         return;
+    bli_json_about(json, setting->help);
     print_law(&draft->c.model, name, text);
     if (strchr(marks, '!'))
         bli_json_bool(json, name, strcmp(text, "yes") == 0);
-    else if (strchr(marks, '#') && (!*text || bli_number_parse(text, strlen(text), &number)))
-        bli_json_number(json, name, *text ? number : NAN);
+    else if (strchr(marks, '#') && bli_number_parse(text, strlen(text), &number))
+        bli_json_number_or_text(json, name, number, NULL);
+    else if (strchr(marks, '#'))
+        bli_json_number_or_text(json, name, NAN, *text ? text : NULL);
     else
         bli_json_text(json, name, text);
 }
@@ -47,6 +50,11 @@ void bli_json_model(struct json *json, const struct bli_model *model, const char
         json_setting(json, &draft, name, marks);
         names += length + strspn(names + length, " ");
     }
+}
+
+void bli_json_model_if(struct json *json, const struct bli_model *model, bool condition, const char *names) {
+    if (bli_json_if(json, condition))
+        bli_json_model(json, model, names);
 }
 
 void bli_json_estimate(struct json *json, const char *key, const char *suffix, struct bli_estimate estimate) {

@@ -11,6 +11,9 @@
  * # a number (text that is none stays), ! true or false, ? left out where it has its default. */
 void bli_json_model(struct json *json, const struct bli_model *model, const char *names);
 
+/* Where the condition holds. */
+void bli_json_model_if(struct json *json, const struct bli_model *model, bool condition, const char *names);
+
 /* An estimate as KEY and KEY with a suffix; and as an object of mean and ci. */
 void bli_json_estimate(struct json *json, const char *key, const char *suffix, struct bli_estimate estimate);
 void bli_json_interval(struct json *json, const char *key, struct bli_estimate estimate);

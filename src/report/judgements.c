@@ -2,7 +2,6 @@
 /* Prints the verdicts on claims and findings. */
 #include "report/judgements.h"
 
-#include "format/csv.h"
 #include "format/table.h"
 #include "report/doubt_notes.h"
 
@@ -193,39 +192,46 @@ static double half_width(const struct bli_judged *judged) {
     return fmax(judged->high - judged->value, judged->value - judged->low);
 }
 
-static void csv_field(const char *text, FILE *out) {
-    bli_csv_text(text, out);
-    fputc(',', out);
+static void put_claim(struct bli_rows *rows, const struct bli_experiment *experiment,
+                      const struct bli_claim *claim, const struct bli_judged *j) {
+    const char *kind = claim->finding ? "finding" : claim->kind ? bli_kinds[claim->kind] : "claim";
+    do {
+        bli_row_begin(rows);
+        bli_row_text(rows, "kind", "`finding`, or the kind of the claim: docs/papers.md", kind);
+        bli_row_text(rows, "id", "of the claim or finding", claim->id);
+        bli_row_text(rows, "answers", "the claim that a finding answers",
+                     answered_claim_id(experiment, claim));
+        bli_row_text(rows, "experiment", "of which it is", experiment->name);
+        bli_row_text(rows, "section", "of the paper", claim->section);
+        bli_row_text(rows, "quote", "the words of the paper", claim->quote);
+        bli_row_text(rows, "says", "how it is read", claim->says);
+        bli_row_text(rows, "measured", "what was measured, for people", j->measured);
+        bli_row_text(rows, "at", "at which point of the sweep", j->where);
+        bli_row_text(rows, "expected", "what is expected of it", j->check->expected);
+        bli_row_text(rows, "verdict", "`holds`, `does not hold` or `undecided`",
+                     bli_judgement_text(j->judgement));
+        bli_row_text(rows, "error", "why the paper is wrong, where it is", claim->error);
+        bli_row_text(rows, "reason", "why it does not hold as read", claim->reason);
+        bli_row_number(rows, "value", "what was measured", j->value);
+        bli_row_number(rows, "ci", "half of its 95 % interval", half_width(j));
+        bli_row_doubts(rows, j->doubts);
+    } while (bli_row_end(rows, NULL));
 }
 
-void bli_judgements_csv_head(FILE *out) {
-    fputs("kind,id,answers,experiment,section,quote,says,measured,at,expected,verdict,error,reason,value,ci,"
-          "doubts\n",
-          out);
+void bli_judgements_csv_head(struct bli_rows *rows) {
+    static const struct bli_experiment experiment;
+    static const struct bli_claim claim = {.answers = -1};
+    static const struct bli_check check;
+    const struct bli_judged judged = {.check = &check};
+    rows->names_only = true;
+    put_claim(rows, &experiment, &claim, &judged);
+    rows->names_only = false;
 }
 
-void bli_judgements_csv(const struct bli_experiment *experiment, const struct bli_judged *judged, FILE *out) {
-    for (size_t i = 0; i < experiment->claims; i++) {
-        const struct bli_claim *claim = &experiment->claim[i];
-        const struct bli_judged *j = &judged[i];
-        csv_field(claim->finding ? "finding" : claim->kind ? bli_kinds[claim->kind] : "claim", out);
-        csv_field(claim->id, out);
-        csv_field(answered_claim_id(experiment, claim), out);
-        csv_field(experiment->name, out);
-        csv_field(or_nothing(claim->section), out);
-        csv_field(or_nothing(claim->quote), out);
-        csv_field(claim->says, out);
-        csv_field(j->measured, out);
-        csv_field(j->where, out);
-        csv_field(j->check->expected, out);
-        csv_field(bli_judgement_text(j->judgement), out);
-        csv_field(or_nothing(claim->error), out);
-        bli_csv_text(or_nothing(claim->reason), out);
-        bli_csv_number(j->value, out);
-        bli_csv_number(half_width(j), out);
-        bli_doubt_csv(j->doubts, out);
-        fputc('\n', out);
-    }
+void bli_judgements_csv(struct bli_rows *rows, const struct bli_experiment *experiment,
+                        const struct bli_judged *judged) {
+    for (size_t i = 0; i < experiment->claims; i++)
+        put_claim(rows, experiment, &experiment->claim[i], &judged[i]);
 }
 
 /* Inside a cell of a table: in one line, a bar in it does not end it. */
@@ -302,19 +308,14 @@ void bli_judgements_markdown(const struct bli_experiment *experiment, const stru
 /* ---- JSON ---- */
 
 static void json_or_null(struct json *json, const char *key, const char *text) {
-    if (text && *text)
-        bli_json_text(json, key, text);
-    else
-        bli_json_null(json, key);
+    bli_json_text(json, key, text && *text ? text : NULL);
 }
 
 /* A verdict is measured as a word, anything else as a number. */
 static void json_measured(struct json *json, const struct bli_judged *judged) {
     const bool verdict = judged->check->measure == BLI_MEASURE_VERDICT;
-    if (verdict)
-        bli_json_text(json, "measured", bli_verdict_text(judged->verdict));
-    else
-        bli_json_number(json, "measured", judged->value);
+    bli_json_number_or_text(json, "measured", judged->value,
+                            verdict ? bli_verdict_text(judged->verdict) : NULL);
     bli_json_number(json, "ci", verdict ? NAN : half_width(judged));
 }
 
@@ -349,4 +350,11 @@ void bli_judgements_json(struct json *json, const struct bli_experiment *experim
     for (size_t i = 0; i < experiment->claims; i++)
         if (bli_claim_group_of(&experiment->claim[i]) == group)
             json_claim(json, experiment, &experiment->claim[i], &judged[i]);
+}
+
+struct bli_judged *bli_judgements_sample(const struct bli_experiment *experiment) {
+    struct bli_judged *judged = experiment ? calloc(experiment->claims, sizeof *judged) : NULL;
+    for (size_t i = 0; judged && i < experiment->claims; i++)
+        judged[i].check = experiment->claim[i].check;
+    return judged;
 }

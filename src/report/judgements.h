@@ -7,7 +7,7 @@
 #define REPORT_JUDGEMENTS_H
 
 #include "ballast/store.h"
-#include "format/json.h"
+#include "report/rows.h"
 
 /* Judges all claims and findings of the experiment; the caller frees *judged, which has one for each. */
 enum bal_code bli_judgements_new(struct bli_store *store, const struct bli_experiment *experiment,
@@ -55,9 +55,10 @@ enum bli_claim_group bli_claim_group_of(const struct bli_claim *claim);
 void bli_judgements_text(const struct bli_experiment *experiment, const struct bli_judged *judged,
                          enum bli_claim_group group, FILE *out);
 
-/* A row for each below a head. */
-void bli_judgements_csv_head(FILE *out);
-void bli_judgements_csv(const struct bli_experiment *experiment, const struct bli_judged *judged, FILE *out);
+/* The names of the columns of csv, and a row for each. */
+void bli_judgements_csv_head(struct bli_rows *rows);
+void bli_judgements_csv(struct bli_rows *rows, const struct bli_experiment *experiment,
+                        const struct bli_judged *judged);
 void bli_judgements_markdown_head(enum bli_claim_group group, FILE *out);
 void bli_judgements_markdown(const struct bli_experiment *experiment, const struct bli_judged *judged,
                              enum bli_claim_group group, FILE *out);
@@ -65,5 +66,8 @@ void bli_judgements_markdown(const struct bli_experiment *experiment, const stru
 /* An object for each of a group, inside a list that is open. */
 void bli_judgements_json(struct json *json, const struct bli_experiment *experiment,
                          const struct bli_judged *judged, enum bli_claim_group group);
+
+/* Nothing is known of any; NULL without memory. The caller frees it. */
+struct bli_judged *bli_judgements_sample(const struct bli_experiment *experiment);
 
 #endif

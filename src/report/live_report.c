@@ -3,10 +3,9 @@
 #include "report/live_report.h"
 
 #include "ballast/version.h"
-#include "format/json.h"
-#include "format/table.h"
 #include "report/head.h"
 #include "report/json_parts.h"
+#include "report/report_columns.h"
 #include "spec/fields.h"
 #include "spec/plan.h"
 
@@ -66,7 +65,7 @@ static void add_ratio(struct table *table, const struct bli_estimate *ratio) {
         bli_table_add_number(table, "%.2f", ratio->mean);
 }
 
-struct rows {
+struct table_rows {
     struct table table;
     char undecided[2000], memory[1000], tokens[1000], delays[1000];
     double requests, late, overslept, again;
@@ -74,7 +73,7 @@ struct rows {
 };
 
 static void add_row(void *context, const struct rig_row *row) {
-    struct rows *rows = context;
+    struct table_rows *rows = context;
     struct table *table = &rows->table;
     bli_table_add(table, "%s%s%s", row->label, *row->class_ ? " " : "", row->class_);
     add_time(table, &row->mean, true);
@@ -139,7 +138,7 @@ static void print_head(const struct bli_experiment *e, size_t point, double requ
     fputc('\n', out);
 }
 
-static void print_notes(const struct bli_experiment *e, const struct rows *rows, FILE *out) {
+static void print_notes(const struct bli_experiment *e, const struct table_rows *rows, FILE *out) {
     fputc('\n', out);
     for (const char *line = rows->undecided; *line;) {
         char text[300];
@@ -221,11 +220,11 @@ static enum bal_code print_faults(struct bli_store *store, const struct bli_expe
     return code;
 }
 
-enum bal_code bli_live_report_text(struct bli_store *store, const struct bli_experiment *e,
-                                   enum bli_table_style style, FILE *out, struct bal_error *err) {
+static enum bal_code print_text(struct bli_store *store, const struct bli_experiment *e,
+                                enum bli_table_style style, FILE *out, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (size_t point = 0; !code && point < e->points; point++) {
-        struct rows rows = {.count = 0};
+        struct table_rows rows = {.count = 0};
         bli_table_begin(&rows.table, "system|mean|lab|live/lab|p99|lab|live/lab|lost|doubled|over|verdict");
         code = each_row(store, e, point, add_row, &rows, err);
         if (!code) {
@@ -244,92 +243,130 @@ enum bal_code bli_live_report_text(struct bli_store *store, const struct bli_exp
 
 /* ---- for programs ---- */
 
-static void json_row(void *context, const struct rig_row *row) {
-    struct json *json = context;
+static void put_row(void *context, const struct rig_row *row) {
+    struct bli_rows *rows = context;
+    rows->half = "_ci";
+    bli_row_begin(rows);
+    bli_row_text(rows, "system", "what the experiment calls it", row->label);
+    if (bli_row_if(rows, *row->class_))
+        bli_row_text(rows, "class", "of requests||two classes or more", row->class_);
+    bli_row_estimate(rows, "mean", "from the intended time of sending to the last byte|s", row->mean);
+    bli_row_estimate(rows, "p99", "its 99th percentile|s", row->p99);
+    bli_row_estimate(rows, "lab_mean", "the mean of the same requests, simulated|s", row->lab_mean);
+    bli_row_estimate(rows, "lab_p99", "their 99th percentile|s", row->lab_p99);
+    bli_row_estimate(rows, "mean_ratio", "live over lab, block by block|ratio", row->mean_ratio);
+    bli_row_estimate(rows, "p99_ratio", "live over lab, block by block|ratio", row->p99_ratio);
+    bli_row_number(rows, "requests", "requests in all blocks", row->requests);
+    bli_row_number(rows, "lost", "not answered, or with an error", row->lost);
+    bli_row_number(rows, "doubled", "answered by two servers", row->doubled);
+    bli_row_number(rows, "resent", "sent again, as their connection was closed", row->resent);
+    bli_row_number(rows, "strange", "answers with the id of another request", row->strange);
+    bli_row_number(rows, "exceeded", "most requests at a server beyond its slots", row->exceeded);
+    if (bli_row_if(rows, !isnan(row->delay)))
+        bli_row_number(rows, "delay", "of messages, each way|s|`delay: measured`", row->delay);
+    if (bli_row_if(rows, !isnan(row->offers))) {
+        bli_row_number(rows, "offers", "slots that stations offered||stations", row->offers);
+        bli_row_number(rows, "rode", "of them, sent with responses||stations", row->rode);
+    }
+    if (bli_row_if(rows, !isnan(row->growth))) {
+        bli_row_number(rows, "memory_first", "of the fleet, at a tenth of a block|bytes|measured",
+                       row->memory_first);
+        bli_row_number(rows, "memory_last", "at its end|bytes|measured", row->memory_last);
+        bli_row_number(rows, "memory_growth", "of the process that grew most|bytes|measured", row->growth);
+    }
+    bli_row_number(rows, "again", "blocks that were measured again", row->again);
+    bli_row_number(rows, "late", "what the generator added|s", row->late);
+    bli_row_number(rows, "overslept", "what servers added|s", row->overslept);
+    bli_row_text(rows, "verdict", "`agrees`, `differs`, `undecided` or nothing",
+                 bli_rig_verdict_text[row->verdict]);
+    if (bli_row_if(rows, *row->reason))
+        bli_row_text(rows, "reason", "why it is undecided||undecided", row->reason);
+    bli_row_end(rows, NULL);
+}
+
+static void json_fault(struct json *json, const struct bli_fault *fault, const char *system,
+                       const struct rig_fault_row *row) {
     bli_json_open_line(json, NULL, '{');
-    bli_json_text(json, "system", row->label);
-    if (*row->class_)
-        bli_json_text(json, "class", row->class_);
-    bli_json_estimate(json, "mean", "_ci", row->mean);
-    bli_json_estimate(json, "p99", "_ci", row->p99);
-    bli_json_estimate(json, "lab_mean", "_ci", row->lab_mean);
-    bli_json_estimate(json, "lab_p99", "_ci", row->lab_p99);
-    bli_json_estimate(json, "mean_ratio", "_ci", row->mean_ratio);
-    bli_json_estimate(json, "p99_ratio", "_ci", row->p99_ratio);
-    bli_json_number(json, "requests", row->requests);
+    bli_json_text(json, "fault", bli_fault_kinds[fault->kind]);
+    bli_json_number(json, "at", fault->at);
+    bli_json_text(json, "system", system);
     bli_json_number(json, "lost", row->lost);
     bli_json_number(json, "doubled", row->doubled);
     bli_json_number(json, "resent", row->resent);
-    bli_json_number(json, "strange", row->strange);
     bli_json_number(json, "exceeded", row->exceeded);
-    if (!isnan(row->delay))
-        bli_json_number(json, "delay", row->delay);
-    if (!isnan(row->offers)) {
-        bli_json_number(json, "offers", row->offers);
-        bli_json_number(json, "rode", row->rode);
-    }
-    if (!isnan(row->growth)) {
-        bli_json_number(json, "memory_first", row->memory_first);
-        bli_json_number(json, "memory_last", row->memory_last);
-        bli_json_number(json, "memory_growth", row->growth);
-    }
-    bli_json_number(json, "again", row->again);
-    bli_json_number(json, "late", row->late);
-    bli_json_number(json, "overslept", row->overslept);
-    bli_json_text(json, "verdict", bli_rig_verdict_text[row->verdict]);
-    if (*row->reason)
-        bli_json_text(json, "reason", row->reason);
+    bli_json_number(json, "p99", row->p99);
+    bli_json_number(json, "recovery", row->recovery);
     bli_json_close(json, '}');
 }
 
 static enum bal_code json_faults(struct bli_store *store, const struct bli_experiment *e, size_t point,
                                  struct json *json, struct bal_error *err) {
     enum bal_code code = BAL_OK;
-    bli_json_open(json, "faults", '[');
     for (size_t f = 0; !code && f < e->live->faults; f++)
         for (size_t p = 0; !code && p < e->policies; p++) {
             struct rig_fault_row row;
             if (!e->policy[p].real)
                 continue;
             code = bli_live_fault_summary(store, e, point, p, f, &row, err);
-            bli_json_open_line(json, NULL, '{');
-            bli_json_text(json, "fault", bli_fault_kinds[e->live->fault[f].kind]);
-            bli_json_number(json, "at", e->live->fault[f].at);
-            bli_json_text(json, "system", e->policy[p].label);
-            bli_json_number(json, "lost", row.lost);
-            bli_json_number(json, "doubled", row.doubled);
-            bli_json_number(json, "resent", row.resent);
-            bli_json_number(json, "exceeded", row.exceeded);
-            bli_json_number(json, "p99", row.p99);
-            bli_json_number(json, "recovery", row.recovery);
-            bli_json_close(json, '}');
+            json_fault(json, &e->live->fault[f], e->policy[p].label, &row);
         }
-    bli_json_close(json, ']');
     return code;
 }
 
-enum bal_code bli_live_report_json(struct bli_store *store, const struct bli_experiment *e, FILE *out,
-                                   struct bal_error *err) {
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "ballast", BALLAST_VERSION);
-    bli_json_text(&json, "title", e->title);
-    bli_json_open(&json, "points", '[');
+static const struct rig_row no_row = {.label = "", .class_ = ""};
+
+/* Without a store: one row of each kind. */
+static enum bal_code json_point(struct bli_store *store, const struct bli_experiment *e, size_t point,
+                                struct bli_rows *rows, struct bal_error *err) {
+    static const struct bli_fault fault;
+    static const struct rig_fault_row fault_row;
+    struct json *json = rows->json;
     enum bal_code code = BAL_OK;
-    for (size_t point = 0; !code && point < e->points; point++) {
-        char where[300];
-        bli_experiment_point_text(e, point, where, sizeof where);
-        bli_json_open(&json, NULL, '{');
-        bli_json_text(&json, "point", where);
-        bli_json_open(&json, "systems", '[');
-        code = each_row(store, e, point, json_row, &json, err);
-        bli_json_close(&json, ']');
-        if (!code)
-            code = json_faults(store, e, point, &json, err);
-        bli_json_close(&json, '}');
-    }
-    bli_json_close(&json, ']');
-    bli_json_close(&json, '}');
+    char where[300];
+    bli_experiment_point_text(e, point, where, sizeof where);
+    bli_json_open(json, NULL, '{');
+    bli_json_text(json, "point", where);
+    bli_json_open(json, "systems", '[');
+    if (store)
+        code = each_row(store, e, point, put_row, rows, err);
+    else
+        put_row(rows, &no_row);
+    bli_json_close(json, ']');
+    bli_json_open(json, "faults", '[');
+    if (!store)
+        json_fault(json, &fault, "", &fault_row);
+    else if (!code)
+        code = json_faults(store, e, point, json, err);
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
     return code;
+}
+
+static enum bal_code print_json(struct bli_store *store, const struct bli_experiment *e,
+                                struct bli_rows *rows, struct bal_error *err) {
+    struct json *json = rows->json;
+    enum bal_code code = BAL_OK;
+    bli_json_open(json, NULL, '{');
+    bli_json_text(json, "ballast", BALLAST_VERSION);
+    bli_json_text(json, "title", e->title);
+    bli_json_open(json, "points", '[');
+    for (size_t point = 0; !code && point < e->points; point++)
+        code = json_point(store, e, point, rows, err);
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
+    return code;
+}
+
+enum bal_code bli_live_report_print(struct bli_store *store, const struct bli_experiment *e,
+                                    struct bli_rows *rows, struct bal_error *err) {
+    return rows->text ? print_text(store, e, rows->style, rows->text, err) : print_json(store, e, rows, err);
+}
+
+void bli_live_describe(struct bli_rows *rows) {
+    struct bli_experiment *e = bli_columns_experiment();
+    if (rows->names)
+        put_row(rows, &no_row);
+    else if (e)
+        print_json(NULL, e, rows, NULL);
+    bli_experiment_free(e);
 }

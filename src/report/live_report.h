@@ -3,14 +3,11 @@
 #ifndef REPORT_LIVE_REPORT_H
 #define REPORT_LIVE_REPORT_H
 
-#include "format/table.h"
+#include "report/rows.h"
 #include "rig/live_verdict.h"
 
-#include <stdio.h>
-
-enum bal_code bli_live_report_text(struct bli_store *store, const struct bli_experiment *e,
-                                   enum bli_table_style style, FILE *out, struct bal_error *err);
-enum bal_code bli_live_report_json(struct bli_store *store, const struct bli_experiment *e, FILE *out,
-                                   struct bal_error *err);
+/* As text or JSON. */
+enum bal_code bli_live_report_print(struct bli_store *store, const struct bli_experiment *e,
+                                    struct bli_rows *rows, struct bal_error *err);
 
 #endif

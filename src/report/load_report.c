@@ -4,12 +4,11 @@
 
 #include "ballast/number.h"
 #include "ballast/version.h"
-#include "format/json.h"
-#include "format/table.h"
 #include "report/head.h"
-#include "report/rows.h"
+#include "report/report_columns.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { QUANTILES = 4, NAME = 24 };
@@ -186,8 +185,8 @@ static void print_notes(const struct bli_load *load, const struct bli_load_resul
                 (unsigned long long)result->cut);
 }
 
-void bli_load_text(const struct bli_load *load, const struct bli_load_result *result,
-                   enum bli_table_style style, FILE *out) {
+static void print_text(const struct bli_load *load, const struct bli_load_result *result,
+                       enum bli_table_style style, FILE *out) {
     print_head(load, result, out);
     print_table(load, result, style, out);
     print_notes(load, result, out);
@@ -256,33 +255,34 @@ bool bli_load_warning(const struct bli_load *load, const struct bli_load_result 
 /* ---- for programs ---- */
 
 static void put_times(struct bli_rows *rows, const struct bli_load_times *times, const double *half_width) {
-    bli_row_number(rows, "mean", mean_of(times));
+    bli_row_number(rows, "mean", "from the intended time of sending to the last byte|s", mean_of(times));
     if (half_width)
-        bli_row_number(rows, "mean.ci", *half_width);
+        bli_row_number(rows, "mean.ci", "half of its 95 % interval|s", *half_width);
     for (unsigned q = 0; q < QUANTILES; q++)
-        bli_row_number(rows, quantile_name[q], quantile_of(times, q));
-    bli_row_number(rows, "most", most_of(times));
+        bli_row_number(rows, quantile_name[q], "the same time|s", quantile_of(times, q));
+    bli_row_number(rows, "most", "the longest|s", most_of(times));
 }
 
-void bli_load_csv(const struct bli_load *load, const struct bli_load_result *result, FILE *out) {
-    struct bli_rows rows = {.csv = out};
+static void put_rows(const struct bli_load *load, const struct bli_load_result *result,
+                     struct bli_rows *rows) {
     struct load_row row;
     for (unsigned i = 0; row_at(load, result, i, &row); i++)
         do {
-            bli_row_begin(&rows);
-            bli_row_text(&rows, "kind", row_kind_name[row.kind]);
-            bli_row_text(&rows, "name", row.name);
-            bli_row_count(&rows, "requests", row.count);
-            bli_row_count(&rows, "failed", row.failed);
-            bli_row_number(&rows, "share", share_of(result, row.count));
-            put_times(&rows, row.times, &row.half_width);
-        } while (bli_row_end(&rows, NULL));
+            bli_row_begin(rows);
+            bli_row_text(rows, "kind", "`status`, `error`, `good`, `class` or `late`",
+                         row_kind_name[row.kind]);
+            bli_row_text(rows, "name", "which status, error or class", row.name);
+            bli_row_count(rows, "requests", "how many had that outcome", row.count);
+            bli_row_count(rows, "failed", "of a class: errors, and answers from status 400 on", row.failed);
+            bli_row_number(rows, "share", "of all requests that were due|share", share_of(result, row.count));
+            put_times(rows, row.times, &row.half_width);
+        } while (bli_row_end(rows, NULL));
 }
 
 static void json_times(struct json *json, const char *key, const struct bli_load_times *times) {
     struct bli_rows rows = {.json = json};
     bli_json_open_line(json, key, '{');
-    bli_row_count(&rows, "requests", times->count);
+    bli_row_count(&rows, "requests", "how many there were", times->count);
     put_times(&rows, times, NULL);
     bli_json_close(json, '}');
 }
@@ -296,15 +296,11 @@ static void json_plan(struct json *json, const struct bli_load *load) {
     bool weighted = false;
     for (size_t i = 0; i < load->urls; i++)
         weighted = weighted || load->weight[i] > 0;
-    if (weighted) {
-        bli_json_open(json, "weights", '[');
-        for (size_t i = 0; i < load->urls; i++)
-            bli_json_number(json, NULL, load->weight[i]);
-        bli_json_close(json, ']');
-    }
-    if (load->trace) {
+    if (bli_json_if(json, weighted))
+        bli_json_numbers(json, "weights", load->weight, load->urls);
+    if (bli_json_if(json, load->trace))
         bli_json_number(json, "speedup", load->speedup);
-    } else {
+    if (bli_json_if(json, !load->trace)) {
         bli_json_number(json, "rate", load->rate);
         bli_arrivals_print(&load->arrivals, text, sizeof text);
         bli_json_text(json, "arrivals", text);
@@ -314,7 +310,7 @@ static void json_plan(struct json *json, const struct bli_load *load) {
 }
 
 static void json_outcomes(struct json *json, const struct bli_load_result *result) {
-    bli_json_open(json, "status", '{');
+    bli_json_open_map(json, "status", false);
     for (unsigned i = 0; i < BLI_LOAD_STATUSES; i++) {
         char name[NAME];
         snprintf(name, sizeof name, "%u", i);
@@ -335,41 +331,62 @@ static uint64_t failed_of(const struct bli_load_result *result) {
     return failed;
 }
 
-void bli_load_json(const struct bli_load *load, const struct bli_load_result *result, FILE *out) {
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "ballast", BALLAST_VERSION);
-    json_plan(&json, load);
-    bli_json_bool(&json, "stopped", result->stopped);
-    bli_json_number(&json, "seconds", result->lasted);
-    bli_json_number(&json, "drained", result->drained);
-    bli_json_count(&json, "due", result->due);
-    bli_json_count(&json, "sent", result->sent);
-    bli_json_count(&json, "failed", failed_of(result));
-    bli_json_count(&json, "cut", result->cut);
-    json_outcomes(&json, result);
-    json_times(&json, "good", &result->good);
-    bli_json_number(&json, "good.mean.ci", result->mean.half_width);
-    bli_json_open(&json, "classes", '[');
+static void print_json(const struct bli_load *load, const struct bli_load_result *result, struct json *json) {
+    bli_json_open(json, NULL, '{');
+    bli_json_text(json, "ballast", BALLAST_VERSION);
+    json_plan(json, load);
+    bli_json_bool(json, "stopped", result->stopped);
+    bli_json_number(json, "seconds", result->lasted);
+    bli_json_number(json, "drained", result->drained);
+    bli_json_count(json, "due", result->due);
+    bli_json_count(json, "sent", result->sent);
+    bli_json_count(json, "failed", failed_of(result));
+    bli_json_count(json, "cut", result->cut);
+    json_outcomes(json, result);
+    json_times(json, "good", &result->good);
+    bli_json_number(json, "good.mean.ci", result->mean.half_width);
+    bli_json_open(json, "classes", '[');
     for (size_t i = 0; i < load->classes; i++) {
-        bli_json_open(&json, NULL, '{');
-        bli_json_count(&json, "urgency", load->class_[i].urgency);
-        bli_json_count(&json, "failed", result->failed[i]);
-        json_times(&json, "good", &result->class_[i]);
-        bli_json_close(&json, '}');
+        bli_json_open(json, NULL, '{');
+        bli_json_count(json, "urgency", load->class_[i].urgency);
+        bli_json_count(json, "failed", result->failed[i]);
+        json_times(json, "good", &result->class_[i]);
+        bli_json_close(json, '}');
     }
-    bli_json_close(&json, ']');
-    json_times(&json, "late", &result->late);
-    bli_json_count(&json, "held_back", result->held_back);
-    bli_json_count(&json, "connections", result->connections);
-    bli_json_count(&json, "opened", result->opened);
-    bli_json_count(&json, "resent", result->resent);
-    bli_json_count(&json, "strange", result->strange);
-    bli_json_open(&json, "warnings", '[');
+    bli_json_close(json, ']');
+    json_times(json, "late", &result->late);
+    bli_json_count(json, "held_back", result->held_back);
+    bli_json_count(json, "connections", result->connections);
+    bli_json_count(json, "opened", result->opened);
+    bli_json_count(json, "resent", result->resent);
+    bli_json_count(json, "strange", result->strange);
+    bli_json_open(json, "warnings", '[');
     char text[BLI_LOAD_WARNING];
     for (unsigned i = 0; bli_load_warning(load, result, i, text); i++)
-        bli_json_text(&json, NULL, text);
-    bli_json_close(&json, ']');
-    bli_json_close(&json, '}');
+        bli_json_text(json, NULL, text);
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
+}
+
+void bli_load_print(const struct bli_load *load, const struct bli_load_result *result,
+                    struct bli_rows *rows) {
+    if (rows->text)
+        print_text(load, result, rows->style, rows->text);
+    else if (rows->json)
+        print_json(load, result, rows->json);
+    else
+        put_rows(load, result, rows);
+}
+
+void bli_load_describe(struct bli_rows *rows) {
+    struct bli_load *load = calloc(1, sizeof *load);
+    struct bli_load_result *result = calloc(1, sizeof *result);
+    if (load && result) {
+        load->urls = load->classes = 1;
+        load->url[0] = "http://localhost/";
+        result->status[200] = &result->good;
+        bli_load_print(load, result, rows);
+    }
+    free(load);
+    free(result);
 }

@@ -4,14 +4,11 @@
 #define REPORT_LOAD_REPORT_H
 
 #include "ballast/load.h"
-#include "format/table.h"
+#include "report/rows.h"
 
 #include <stdio.h>
 
-void bli_load_text(const struct bli_load *load, const struct bli_load_result *result,
-                   enum bli_table_style style, FILE *out);
-void bli_load_csv(const struct bli_load *load, const struct bli_load_result *result, FILE *out);
-void bli_load_json(const struct bli_load *load, const struct bli_load_result *result, FILE *out);
+void bli_load_print(const struct bli_load *load, const struct bli_load_result *result, struct bli_rows *rows);
 
 /* Warnings about the figures: number i from 0 on, in one line; false after the last. */
 enum { BLI_LOAD_WARNING = 300 };

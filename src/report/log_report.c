@@ -161,8 +161,8 @@ static void add_files(struct json *json, const struct bli_log_summary *summary) 
         bli_json_text(json, "time", file->time);
         bli_json_text(json, "service", file->service);
         bli_json_bool(json, "spread", file->spread);
-        if (file->same > 0)
-            bli_json_text(json, "same_as", summary->file[file->same - 1].path);
+        if (bli_json_if(json, file->same > 0))
+            bli_json_text(json, "same_as", file->same == 0 ? NULL : summary->file[file->same - 1].path);
         bli_json_close(json, '}');
     }
     bli_json_close(json, ']');
@@ -202,9 +202,9 @@ void bli_log_summary_json(struct json *json, const char *key, const struct bli_l
     bli_json_count(json, "backwards", summary->backwards);
     bli_json_count(json, "unordered", info->unordered);
     bli_json_count(json, "left_out", summary->filtered);
-    bli_json_open(json, "skipped", '{');
+    bli_json_open_map(json, "skipped", false);
     for (unsigned i = 0; i < BLI_LOG_REASON_COUNT; i++)
-        if (summary->skipped[i] > 0)
+        if (summary->skipped[i] > 0 || bli_json_is_schema(json))
             bli_json_count(json, bli_log_reason_text[i], summary->skipped[i]);
     bli_json_close(json, '}');
     add_examples(json, summary);

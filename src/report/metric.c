@@ -61,6 +61,11 @@ const char *bli_metric_unit(struct bli_quantity quantity, const struct bli_model
     return strncmp(unit, "per ", 4) == 0 ? "" : unit;
 }
 
+const char *bli_metric_about(enum bli_metric metric, char text[BLI_ABOUT_TEXT]) {
+    snprintf(text, BLI_ABOUT_TEXT, "%s|%s", bli_metric_table[metric].meaning, bli_metric_table[metric].unit);
+    return text;
+}
+
 /* A number with so many decimals, or as a power of ten when it is far from 1. */
 static size_t print_number(double value, int decimals, char *text, size_t size) {
     const double magnitude = fabs(value);

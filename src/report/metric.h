@@ -4,6 +4,7 @@
 #define REPORT_METRIC_H
 
 #include "ballast/experiment.h"
+#include "format/json.h"
 
 enum { BLI_METRIC_TEXT = 128 };
 
@@ -14,6 +15,9 @@ void bli_metric_label(struct bli_quantity quantity, const struct bli_model *mode
 /* Its unit: "slots" or "service times" rather than "time", where that is what the model counts in; "" when
  * the words say it already or there is none. */
 const char *bli_metric_unit(struct bli_quantity quantity, const struct bli_model *model);
+
+/* What a column or member of it is: "meaning|unit" (report/rows.h). Returns text. */
+const char *bli_metric_about(enum bli_metric metric, char text[BLI_ABOUT_TEXT]);
 
 /* "2.658 ± 0.005": as many digits as the half-width justifies; "" for NaN. */
 void bli_metric_print(struct bli_estimate estimate, char text[BLI_METRIC_TEXT]);

@@ -2,15 +2,13 @@
 /* Prints the results of an experiment as text, csv and JSON. */
 #include "report/outcome.h"
 
-#include "ballast/version.h"
-#include "format/json.h"
-#include "format/table.h"
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
 #include "report/head.h"
 #include "report/json_parts.h"
 #include "report/judgements.h"
 #include "report/metric.h"
+#include "report/report_columns.h"
 #include "report/sizes.h"
 #include "spec/plan.h"
 
@@ -38,16 +36,25 @@ struct outcome_row {
 
 typedef enum bal_code tell_row(struct walk *w, const struct outcome_row *row);
 
+/* A sample has no store. */
+static enum bal_code load_cell(struct walk *w, size_t point, size_t policy, struct bli_cell *cell) {
+    if (w->store)
+        return bli_cell_load(cell, w->store, w->e, point, policy, w->err);
+    *cell = (struct bli_cell){.count = 0};
+    bli_experiment_case(w->e, point, policy, &cell->c);
+    return BAL_OK;
+}
+
 /* The baseline is read once for the rows of its point, its own among them. */
 static enum bal_code tell_point(struct walk *w, size_t point, tell_row *tell) {
     struct bli_cell baseline;
-    enum bal_code code = bli_cell_load(&baseline, w->store, w->e, point, w->e->baseline, w->err);
+    enum bal_code code = load_cell(w, point, w->e->baseline, &baseline);
     for (size_t policy = 0; !code && policy < w->e->policies; policy++) {
         struct bli_cell other = {.count = 0};
         const bool own = policy == w->e->baseline;
         const struct outcome_row row = {point, policy, own ? &baseline : &other, &baseline};
         if (!own)
-            code = bli_cell_load(&other, w->store, w->e, point, policy, w->err);
+            code = load_cell(w, point, policy, &other);
         if (!code)
             code = tell(w, &row);
         bli_cell_fini(&other);
@@ -125,7 +132,7 @@ static enum bal_code put_quantities(struct walk *w, const struct outcome_row *ro
         code = ratios ? ratio_of(w, row, quantity, &value, NULL) : value_of(w, row, quantity, &value);
         snprintf(name, sizeof name, "%s%s", ratios ? "ratio." : "", bli_quantity_text(quantity, text));
         if (!code)
-            bli_row_estimate(w->into, name, value);
+            bli_row_estimate(w->into, name, "", value);
     }
     return code;
 }
@@ -136,30 +143,25 @@ static enum bal_code csv_row(struct walk *w, const struct outcome_row *row) {
     const struct bli_theory_row theory_row = bli_theory_row_of(&row->cell->c);
     size_t index[BLI_AXES_MAX];
     struct bli_draft draft;
-    enum bal_code code;
+    enum bal_code code = BAL_OK;
     bli_experiment_coordinates(e, row->point, index);
     bli_plan_point(e, row->point, &draft);
     do {
         bli_row_begin(rows);
-        for (size_t a = 0; a < e->axes; a++)
-            bli_row_text(rows, e->axis[a].name, e->axis[a].value[index[a]].text[0]);
-        bli_row_text(rows, "label", e->policy[row->policy].label);
-        bli_row_count(rows, "seed", row->cell->c.run.seed);
-        bli_comparison_put(rows, &row->cell->c, &row->cell->result, &theory_row);
-        code = put_quantities(w, row, false);
-        if (!code)
+        for (size_t a = 0; a < e->axes && !bli_row_several(rows, "AXIS", bli_row_axis_about); a++)
+            bli_row_text(rows, e->axis[a].name, "", e->axis[a].value[index[a]].text[0]);
+        bli_row_label(rows, e, row->policy, row->cell->c.run.seed);
+        if (!bli_row_several(rows, "...", "the columns of `ballast compare`, in its order"))
+            bli_comparison_put(rows, &row->cell->c, &row->cell->result, &theory_row);
+        if (!bli_row_several(rows, "QUANTITY", "what the experiment shows and is no metric: `response.p95`"))
+            code = put_quantities(w, row, false);
+        if (!code && !bli_row_several(rows, "ratio.METRIC", "what it shows, over that of the baseline|ratio"))
             code = put_quantities(w, row, true);
-        if (!code && w->seconds)
-            bli_row_number(rows, "seconds", row->cell->result.seconds);
+        if (!code && bli_row_if(rows, w->seconds))
+            bli_row_number(rows, "seconds", "of processor time; csv only|s|`--seconds`",
+                           row->cell->result.seconds);
     } while (!code && bli_row_end(rows, &draft));
     return code;
-}
-
-enum bal_code bli_outcome_csv(struct bli_store *store, const struct bli_experiment *experiment, bool seconds,
-                              FILE *out, struct bal_error *err) {
-    struct bli_rows rows = {.csv = out};
-    struct walk w = {.store = store, .e = experiment, .err = err, .into = &rows, .seconds = seconds};
-    return for_each_row(&w, csv_row);
 }
 
 /* ---- JSON ---- */
@@ -168,7 +170,7 @@ static void json_experiment(struct json *json, const struct bli_experiment *e) {
     bli_json_open(json, "experiment", '{');
     bli_json_text(json, "name", e->name);
     bli_json_text(json, "title", e->title);
-    if (e->paper)
+    if (bli_json_if(json, e->paper))
         bli_json_text(json, "paper", e->paper);
     bli_json_text(json, "mode", bli_mode_text(e->mode));
     bli_json_count(json, "seed", e->seed);
@@ -203,7 +205,7 @@ static enum bal_code json_metrics(struct walk *w, const struct outcome_row *row)
 
 static enum bal_code json_ratio(struct walk *w, const struct outcome_row *row) {
     struct json *json = w->into;
-    bli_json_open_line(json, "ratio", '{');
+    bli_json_open_map(json, "ratio", true);
     for (size_t i = 0; i < w->e->metrics; i++) {
         struct bli_estimate ratio;
         char text[BLI_QUANTITY_TEXT];
@@ -223,13 +225,11 @@ static enum bal_code json_row(struct walk *w, const struct outcome_row *row) {
     size_t index[BLI_AXES_MAX];
     bli_experiment_coordinates(e, row->point, index);
     bli_json_open(json, NULL, '{');
-    bli_json_open_line(json, "point", '{');
+    bli_json_open_map(json, "point", true);
     for (size_t a = 0; a < e->axes; a++) {
         const struct bli_sweep_value *value = &e->axis[a].value[index[a]];
-        if (isnan(value->number))
-            bli_json_text(json, e->axis[a].name, value->text[0]);
-        else
-            bli_json_number(json, e->axis[a].name, value->number);
+        bli_json_number_or_text(json, e->axis[a].name, value->number,
+                                isnan(value->number) ? value->text[0] : NULL);
     }
     bli_json_close(json, '}');
     bli_json_text(json, "label", e->policy[row->policy].label);
@@ -250,20 +250,17 @@ static void json_claims(struct walk *w, const struct bli_judged *judged) {
     }
 }
 
-enum bal_code bli_outcome_json(struct bli_store *store, const struct bli_experiment *experiment,
-                               const struct bli_judged *judged, FILE *out, struct bal_error *err) {
-    struct json json;
-    struct walk w = {.store = store, .e = experiment, .err = err, .into = &json};
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    json_experiment(&json, experiment);
-    bli_json_open(&json, "results", '[');
-    enum bal_code code = for_each_row(&w, json_row);
-    bli_json_close(&json, ']');
+static enum bal_code print_json(struct walk *w, const struct bli_judged *judged, struct bli_rows *rows) {
+    struct json *json = rows->json;
+    w->into = json;
+    bli_rows_open(rows);
+    json_experiment(json, w->e);
+    bli_json_open(json, "results", '[');
+    const enum bal_code code = for_each_row(w, json_row);
+    bli_json_close(json, ']');
     if (!code)
-        json_claims(&w, judged);
-    bli_json_close(&json, '}');
+        json_claims(w, judged);
+    bli_json_close(json, '}');
     return code;
 }
 
@@ -439,12 +436,30 @@ static void print_head(const struct bli_experiment *e, FILE *out) {
     fputc('\n', out);
 }
 
-enum bal_code bli_outcome_text(struct bli_store *store, const struct bli_experiment *experiment,
-                               const struct bli_judged *judged, enum bli_table_style style, FILE *out,
-                               struct bal_error *err) {
+static enum bal_code print_text(struct bli_store *store, const struct bli_experiment *experiment,
+                                const struct bli_judged *judged, enum bli_table_style style, FILE *out,
+                                struct bal_error *err) {
     print_head(experiment, out);
     const enum bal_code code = text_results(store, experiment, style, out, err);
     if (!code)
         text_claims(experiment, judged, out);
     return code;
+}
+
+enum bal_code bli_outcome_print(struct bli_store *store, const struct bli_experiment *experiment,
+                                const struct bli_judged *judged, bool seconds, struct bli_rows *rows,
+                                struct bal_error *err) {
+    struct walk w = {.store = store, .e = experiment, .err = err, .into = rows, .seconds = seconds};
+    return rows->text   ? print_text(store, experiment, judged, rows->style, rows->text, err)
+           : rows->json ? print_json(&w, judged, rows)
+                        : for_each_row(&w, csv_row);
+}
+
+void bli_outcome_describe(struct bli_rows *rows) {
+    struct bli_experiment *e = bli_columns_experiment();
+    struct bli_judged *judged = bli_judgements_sample(e);
+    if (judged)
+        bli_outcome_print(NULL, e, judged, false, rows, NULL);
+    free(judged);
+    bli_experiment_free(e);
 }

@@ -2,8 +2,9 @@
 /* Prints the list of papers, and what was judged of one. */
 #include "report/paper_report.h"
 
-#include "format/json.h"
-#include "format/table.h"
+#include "report/report_columns.h"
+
+#include <stdlib.h>
 
 /* ---- the list ---- */
 
@@ -39,7 +40,7 @@ struct bli_tally bli_paper_tally(const struct bli_paper_work *work) {
     return tally;
 }
 
-void bli_paper_text(const struct bli_paper_work *work, bool drawn, FILE *out) {
+static void print_text(const struct bli_paper_work *work, bool drawn, FILE *out) {
     const struct bli_tally tally = bli_paper_tally(work);
     fprintf(out, "%s: %s\n", work->paper.name, work->paper.title);
     bli_table_wrap("", work->paper.source, 0, out);
@@ -53,27 +54,25 @@ void bli_paper_text(const struct bli_paper_work *work, bool drawn, FILE *out) {
             work->directory);
 }
 
-void bli_paper_json(const struct bli_paper_work *work, FILE *out) {
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "paper", work->paper.name);
-    bli_json_text(&json, "title", work->paper.title);
-    bli_json_text(&json, "mode", bli_mode_text(work->mode));
-    bli_json_text(&json, "output", work->directory);
+static void print_json(const struct bli_paper_work *work, struct json *json) {
+    bli_json_open(json, NULL, '{');
+    bli_json_text(json, "paper", work->paper.name);
+    bli_json_text(json, "title", work->paper.title);
+    bli_json_text(json, "mode", bli_mode_text(work->mode));
+    bli_json_text(json, "output", work->directory);
     for (int group = 0; group < BLI_GROUPS; group++) {
-        bli_json_open(&json, bli_claim_group_names[group], '[');
+        bli_json_open(json, bli_claim_group_names[group], '[');
         for (size_t i = 0; i < work->count; i++)
-            bli_judgements_json(&json, work->experiment[i], work->judged[i], (enum bli_claim_group)group);
-        bli_json_close(&json, ']');
+            bli_judgements_json(json, work->experiment[i], work->judged[i], (enum bli_claim_group)group);
+        bli_json_close(json, ']');
     }
-    bli_json_close(&json, '}');
+    bli_json_close(json, '}');
 }
 
-void bli_paper_csv(const struct bli_paper_work *work, FILE *out) {
-    bli_judgements_csv_head(out);
+static void print_csv(const struct bli_paper_work *work, struct bli_rows *rows) {
+    bli_judgements_csv_head(rows);
     for (size_t i = 0; i < work->count; i++)
-        bli_judgements_csv(work->experiment[i], work->judged[i], out);
+        bli_judgements_csv(rows, work->experiment[i], work->judged[i]);
 }
 
 /* Is there one of the group? */
@@ -94,7 +93,7 @@ static void print_cost(const struct bli_paper_work *work, FILE *out) {
                 bli_mode_text(work->mode), cost.trials, cost.seconds);
 }
 
-void bli_paper_markdown(const struct bli_paper_work *work, FILE *out) {
+static void print_markdown(const struct bli_paper_work *work, FILE *out) {
     static const char *const titles[] = {"What the paper says",
                                          "What holds by definition, and is not counted", "What we found"};
     const struct bli_tally tally = bli_paper_tally(work);
@@ -108,4 +107,28 @@ void bli_paper_markdown(const struct bli_paper_work *work, FILE *out) {
         for (size_t i = 0; i < work->count; i++)
             bli_judgements_markdown(work->experiment[i], work->judged[i], (enum bli_claim_group)group, out);
     }
+}
+
+void bli_paper_print(const struct bli_paper_work *work, bool drawn, enum bli_form form, FILE *out) {
+    struct bli_rows *rows = BLI_ROWS(form, out);
+    if (form == BLI_FORM_TEXT)
+        print_text(work, drawn, out);
+    else if (form == BLI_FORM_MARKDOWN)
+        print_markdown(work, out);
+    else if (rows->json)
+        print_json(work, rows->json);
+    else
+        print_csv(work, rows);
+}
+
+void bli_paper_describe(struct bli_rows *rows) {
+    struct bli_experiment *e = bli_columns_experiment();
+    struct bli_judged *judged = bli_judgements_sample(e);
+    const struct bli_paper_work work = {.count = 1, .experiment = &e, .judged = &judged};
+    if (judged && rows->json)
+        print_json(&work, rows->json);
+    else if (judged)
+        bli_judgements_csv_head(rows);
+    free(judged);
+    bli_experiment_free(e);
 }

@@ -10,10 +10,7 @@ void bli_papers_text(const struct bli_papers *papers, FILE *out);
 void bli_papers_json(const struct bli_papers *papers, FILE *out);
 
 /* drawn: there are figures. */
-void bli_paper_text(const struct bli_paper_work *work, bool drawn, FILE *out);
-void bli_paper_json(const struct bli_paper_work *work, FILE *out);
-void bli_paper_csv(const struct bli_paper_work *work, FILE *out);
-void bli_paper_markdown(const struct bli_paper_work *work, FILE *out);
+void bli_paper_print(const struct bli_paper_work *work, bool drawn, enum bli_form form, FILE *out);
 
 struct bli_tally bli_paper_tally(const struct bli_paper_work *work);
 

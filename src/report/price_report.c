@@ -3,14 +3,11 @@
 #include "report/price_report.h"
 
 #include "ballast/predict.h"
-#include "ballast/version.h"
-#include "format/json.h"
-#include "format/table.h"
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
 #include "report/metric.h"
-#include "report/rows.h"
+#include "report/report_columns.h"
 #include "report/sizes.h"
 
 #include <math.h>
@@ -182,7 +179,7 @@ static void print_list_notes(const struct bli_price_list *list, FILE *out) {
               out);
 }
 
-void bli_price_list_text(const struct bli_price_list *list, enum bli_table_style style, FILE *out) {
+static void print_list(const struct bli_price_list *list, enum bli_table_style style, FILE *out) {
     struct doubt_notes notes = {0};
     print_setting(&list->cases[0], list->results[0].time, list->draft, out);
     fputc('\n', out);
@@ -196,33 +193,32 @@ void bli_price_list_text(const struct bli_price_list *list, enum bli_table_style
     bli_doubt_print(&notes, BLI_REMEDY_OPTION, out);
 }
 
-static void csv_measured(struct bli_rows *rows, const struct bli_case *c, const struct bli_result *result,
+/* The columns of a list and of offers. */
+static void put_measured(struct bli_rows *rows, const struct bli_case *c, const struct bli_result *result,
                          const struct bli_price *price, const struct bli_prediction *theory) {
-    char policy[200] = "";
-    if (!rows->names_only)
-        bal_policy_print(&c->policy, policy, sizeof policy);
     bli_row_begin(rows);
-    bli_row_quoted(rows, "policy", policy);
-    bli_row_text(rows, "verdict", bli_verdict_text(result->verdict));
-    bli_row_estimate(rows, "waiting.mean", waiting_of(result));
-    bli_row_number(rows, "theory.waiting_mean", theory->waiting_mean);
-    bli_row_number(rows, "messages.per_job", result->metric[BLI_MESSAGES_PER_JOB].mean);
-    bli_row_number(rows, "messages.once_per_job", messages_once(result));
-    bli_row_number(rows, "memory_bits", price->memory_bits);
+    bli_row_policy(rows, &c->policy);
+    bli_row_verdict(rows, result->verdict);
+    bli_row_metric(rows, BLI_WAITING_MEAN, waiting_of(result));
+    bli_row_number(rows, "theory.waiting_mean", "the same, as theory knows it|time", theory->waiting_mean);
+    bli_row_number(rows, "messages.per_job", "a probe is two|per job",
+                   result->metric[BLI_MESSAGES_PER_JOB].mean);
+    bli_row_number(rows, "messages.once_per_job", "a probe is one|per job", messages_once(result));
+    bli_row_number(rows, "memory_bits", "memory of the dispatcher|bits", price->memory_bits);
     bli_row_doubts(rows, result->doubts);
 }
 
-void bli_price_list_csv(const struct bli_price_list *list, FILE *out) {
-    struct bli_rows rows = {.csv = out};
+static void put_list(const struct bli_price_list *list, struct bli_rows *rows) {
     for (size_t i = 0; i < list->count; i++) {
         const struct bli_price *price = &list->prices[i];
         const struct bli_prediction known = best_of_row(&list->theory_row[i]);
         do {
-            csv_measured(&rows, &list->cases[i], &list->results[i], price, &known);
-            bli_row_text(&rows, "messages.growth", messages_text(price->messages));
-            bli_row_text(&rows, "memory.growth", memory_text(price->memory));
-            bli_row_text(&rows, "vanishes", bli_vanishing_text(price->vanishing));
-        } while (bli_row_end(&rows, list->draft));
+            put_measured(rows, &list->cases[i], &list->results[i], price, &known);
+            bli_row_text(rows, "messages.growth", "with N servers", messages_text(price->messages));
+            bli_row_text(rows, "memory.growth", "with N servers", memory_text(price->memory));
+            bli_row_text(rows, "vanishes", "does the waiting time vanish with many servers?",
+                         bli_vanishing_text(price->vanishing));
+        } while (bli_row_end(rows, list->draft));
     }
 }
 
@@ -262,25 +258,32 @@ static void json_measured(struct json *json, const struct bli_case *c, const str
     bli_json_text(json, "vanishes", bli_vanishing_text(price->vanishing));
 }
 
-void bli_price_list_json(const struct bli_price_list *list, FILE *out) {
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    bli_json_open(&json, "spec", '{');
-    json_setting(&json, &list->cases[0], list->results[0].time);
-    bli_json_bool(&json, "cut_short", list->cut_short);
-    bli_json_close(&json, '}');
-    bli_head_json(&json, list->draft, NULL);
-    bli_json_open(&json, "results", '[');
+static void json_list(const struct bli_price_list *list, struct bli_rows *rows) {
+    struct json *json = rows->json;
+    bli_rows_open(rows);
+    bli_json_open(json, "spec", '{');
+    json_setting(json, &list->cases[0], list->results[0].time);
+    bli_json_bool(json, "cut_short", list->cut_short);
+    bli_json_close(json, '}');
+    bli_head_json(json, list->draft, NULL);
+    bli_json_open(json, "results", '[');
     for (size_t i = 0; i < list->count; i++) {
-        bli_json_open(&json, NULL, '{');
+        bli_json_open(json, NULL, '{');
         const struct bli_prediction known = best_of_row(&list->theory_row[i]);
-        json_measured(&json, &list->cases[i], &list->results[i], &list->prices[i], &known);
-        bli_json_close(&json, '}');
+        json_measured(json, &list->cases[i], &list->results[i], &list->prices[i], &known);
+        bli_json_close(json, '}');
     }
-    bli_json_close(&json, ']');
-    bli_json_close(&json, '}');
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
+}
+
+void bli_price_list_print(const struct bli_price_list *list, struct bli_rows *rows) {
+    if (rows->text)
+        print_list(list, rows->style, rows->text);
+    else if (rows->json)
+        json_list(list, rows);
+    else
+        put_list(list, rows);
 }
 
 /* ---- offers ---- */
@@ -375,8 +378,8 @@ static void print_outcome(const struct bli_price_offers *offers, const struct bl
     print_hint(&offers->more_memory, "memory", out);
 }
 
-void bli_price_offers_text(const struct bli_price_offers *offers, const struct bli_draft *draft,
-                           const struct bli_wish *wish, enum bli_table_style style, FILE *out) {
+static void print_offers(const struct bli_price_offers *offers, const struct bli_draft *draft,
+                         const struct bli_wish *wish, enum bli_table_style style, FILE *out) {
     print_wish(wish, out);
     struct doubt_notes notes = {0};
     print_setting(&draft->c, draft->c.run.time, draft, out);
@@ -393,60 +396,85 @@ void bli_price_offers_text(const struct bli_price_offers *offers, const struct b
     bli_doubt_print(&notes, BLI_REMEDY_OPTION, out);
 }
 
-void bli_price_offers_csv(const struct bli_price_offers *offers, const struct bli_draft *draft, FILE *out) {
+static void put_offers(const struct bli_price_offers *offers, const struct bli_draft *draft,
+                       struct bli_rows *rows) {
     static const struct bli_offer none;
-    struct bli_rows rows = {.csv = out, .names_only = offers->count == 0};
-    for (size_t i = 0; i < offers->count + rows.names_only; i++) {
-        const struct bli_offer *offer = rows.names_only ? &none : &offers->offer[i];
+    rows->names_only = offers->count == 0;
+    for (size_t i = 0; i < offers->count + rows->names_only; i++) {
+        const struct bli_offer *offer = rows->names_only ? &none : &offers->offer[i];
         struct bli_case own = draft->c;
         own.policy = offer->policy;
         do {
-            csv_measured(&rows, &own, &offer->result, &offer->price, &offer->known);
-            bli_row_text(&rows, "wish", fulfilment_text(offer->fulfilment));
-            bli_row_bool(&rows, "cheapest", offer->cheapest, bli_no_yes);
-            bli_row_text(&rows, "by", offer->by_theory ? "theory" : "simulation");
-        } while (bli_row_end(&rows, draft));
+            put_measured(rows, &own, &offer->result, &offer->price, &offer->known);
+            bli_row_text(rows, "wish", "`met`, `undecided` or `missed`", fulfilment_text(offer->fulfilment));
+            bli_row_bool(rows, "cheapest", "does nothing that meets it cost less?", offer->cheapest,
+                         bli_no_yes);
+            bli_row_text(rows, "by", "`theory` or `simulation`", offer->by_theory ? "theory" : "simulation");
+        } while (bli_row_end(rows, draft));
     }
 }
 
 static void json_hint(struct json *json, const char *key, const struct bal_policy_spec *policy) {
     char text[200];
-    if (!policy->policy) {
-        bli_json_null(json, key);
-        return;
-    }
-    bal_policy_print(policy, text, sizeof text);
-    bli_json_text(json, key, text);
+    if (policy->policy)
+        bal_policy_print(policy, text, sizeof text);
+    bli_json_text(json, key, policy->policy ? text : NULL);
 }
 
-void bli_price_offers_json(const struct bli_price_offers *offers, const struct bli_draft *draft,
-                           const struct bli_wish *wish, FILE *out) {
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    bli_json_open(&json, "spec", '{');
-    bli_json_number(&json, "delay", wish->waiting);
-    bli_json_number(&json, "messages", wish->messages);
-    bli_json_number(&json, "memory", wish->memory_bits);
-    json_setting(&json, &draft->c, draft->c.run.time);
-    bli_json_close(&json, '}');
-    bli_head_json(&json, draft, NULL);
-    bli_json_open(&json, "offers", '[');
+static void json_offers(const struct bli_price_offers *offers, const struct bli_draft *draft,
+                        const struct bli_wish *wish, struct bli_rows *rows) {
+    struct json *json = rows->json;
+    bli_rows_open(rows);
+    bli_json_open(json, "spec", '{');
+    bli_json_number(json, "delay", wish->waiting);
+    bli_json_number(json, "messages", wish->messages);
+    bli_json_number(json, "memory", wish->memory_bits);
+    json_setting(json, &draft->c, draft->c.run.time);
+    bli_json_close(json, '}');
+    bli_head_json(json, draft, NULL);
+    bli_json_open(json, "offers", '[');
     for (size_t i = 0; i < offers->count; i++) {
         const struct bli_offer *offer = &offers->offer[i];
         struct bli_case own = draft->c;
         own.policy = offer->policy;
-        bli_json_open(&json, NULL, '{');
-        json_measured(&json, &own, &offer->result, &offer->price, &offer->known);
-        bli_json_text(&json, "wish", fulfilment_text(offer->fulfilment));
-        bli_json_bool(&json, "cheapest", offer->cheapest);
-        bli_json_text(&json, "by", offer->by_theory ? "theory" : "simulation");
-        bli_json_close(&json, '}');
+        bli_json_open(json, NULL, '{');
+        json_measured(json, &own, &offer->result, &offer->price, &offer->known);
+        bli_json_text(json, "wish", fulfilment_text(offer->fulfilment));
+        bli_json_bool(json, "cheapest", offer->cheapest);
+        bli_json_text(json, "by", offer->by_theory ? "theory" : "simulation");
+        bli_json_close(json, '}');
     }
-    bli_json_close(&json, ']');
-    bli_json_number(&json, "floor_waiting", offers->floor_waiting);
-    json_hint(&json, "more_messages", &offers->more_messages.policy);
-    json_hint(&json, "more_memory", &offers->more_memory.policy);
-    bli_json_close(&json, '}');
+    bli_json_close(json, ']');
+    bli_json_number(json, "floor_waiting", offers->floor_waiting);
+    json_hint(json, "more_messages", &offers->more_messages.policy);
+    json_hint(json, "more_memory", &offers->more_memory.policy);
+    bli_json_close(json, '}');
+}
+
+void bli_price_offers_print(const struct bli_price_offers *offers, const struct bli_draft *draft,
+                            const struct bli_wish *wish, struct bli_rows *rows) {
+    if (rows->text)
+        print_offers(offers, draft, wish, rows->style, rows->text);
+    else if (rows->json)
+        json_offers(offers, draft, wish, rows);
+    else
+        put_offers(offers, draft, rows);
+}
+
+/* ---- what it is made of ---- */
+
+void bli_price_list_describe(struct bli_rows *rows) {
+    const struct bli_draft draft = bli_rows_sample();
+    const struct bli_result result = {.replications = 0};
+    const struct bli_price price = {.memory_bits = 0};
+    const struct bli_theory_row theory_row = bli_theory_row_of(&draft.c);
+    const struct bli_price_list list = {&draft.c, &result, &price, &theory_row, 1, &draft, false};
+    bli_price_list_print(&list, rows);
+}
+
+void bli_price_offers_describe(struct bli_rows *rows) {
+    const struct bli_draft draft = bli_rows_sample();
+    const struct bli_wish wish = {.waiting = 1};
+    const struct bli_price_offers offers = {.count = 1, .offer = {{.policy = draft.c.policy}}};
+    bli_price_offers_print(&offers, &draft, &wish, rows);
 }

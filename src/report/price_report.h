@@ -4,8 +4,8 @@
 #define REPORT_PRICE_REPORT_H
 
 #include "ballast/price.h"
-#include "format/table.h"
 #include "report/head.h"
+#include "report/rows.h"
 #include "report/theory_row.h"
 
 /* Policies of one model, in the order in which they are printed. */
@@ -19,15 +19,10 @@ struct bli_price_list {
     bool cut_short;                /* not all replications were run */
 };
 
-void bli_price_list_text(const struct bli_price_list *list, enum bli_table_style style, FILE *out);
-void bli_price_list_csv(const struct bli_price_list *list, FILE *out);
-void bli_price_list_json(const struct bli_price_list *list, FILE *out);
+void bli_price_list_print(const struct bli_price_list *list, struct bli_rows *rows);
 
 /* draft: the model and the runs that the offers were found with. */
-void bli_price_offers_text(const struct bli_price_offers *offers, const struct bli_draft *draft,
-                           const struct bli_wish *wish, enum bli_table_style style, FILE *out);
-void bli_price_offers_csv(const struct bli_price_offers *offers, const struct bli_draft *draft, FILE *out);
-void bli_price_offers_json(const struct bli_price_offers *offers, const struct bli_draft *draft,
-                           const struct bli_wish *wish, FILE *out);
+void bli_price_offers_print(const struct bli_price_offers *offers, const struct bli_draft *draft,
+                            const struct bli_wish *wish, struct bli_rows *rows);
 
 #endif

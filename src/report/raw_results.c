@@ -2,8 +2,8 @@
 /* Trials and histograms as csv and JSON. */
 #include "report/raw_results.h"
 
-#include "ballast/version.h"
-#include "report/rows.h"
+#include "report/metric.h"
+#include "report/report_columns.h"
 #include "store/store_private.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct raw {
-    struct bli_rows to;
+    struct bli_rows *to;
     struct bli_store *store;
     const struct bli_experiment *e;
     enum bli_raw_kind kind;
@@ -35,13 +35,17 @@ static void print_coordinates(struct raw *raw) {
     const struct bli_experiment *e = raw->e;
     size_t index[BLI_AXES_MAX];
     bli_experiment_coordinates(e, raw->point, index);
-    for (size_t a = 0; a < e->axes; a++) {
+    if (raw->to->json)
+        bli_json_varies(raw->to->json, true);
+    for (size_t a = 0; a < e->axes && !bli_row_several(raw->to, "AXIS", bli_row_axis_about); a++) {
         const struct bli_sweep_value *value = &e->axis[a].value[index[a]];
         if (isnan(value->number))
-            bli_row_text(&raw->to, e->axis[a].name, value->text[0]);
+            bli_row_text(raw->to, e->axis[a].name, "", value->text[0]);
         else
-            bli_row_number(&raw->to, e->axis[a].name, value->number);
+            bli_row_number(raw->to, e->axis[a].name, "", value->number);
     }
+    if (raw->to->json)
+        bli_json_varies(raw->to->json, false);
 }
 
 /* What says whom a row is about. Of the names alone there is no cell. */
@@ -50,26 +54,31 @@ static void print_subject(struct raw *raw) {
     print_coordinates(raw);
     if (raw->cell.trial)
         bal_policy_print(&raw->cell.c.policy, policy, sizeof policy);
-    bli_row_text(&raw->to, "label", raw->e->policy[raw->policy].label);
-    bli_row_count(&raw->to, "seed", raw->cell.c.run.seed);
-    bli_row_text(&raw->to, "policy", policy);
-    bli_row_count(&raw->to, "replication", raw->cell.trial ? raw->cell.which[raw->trial] : 0);
+    bli_row_label(raw->to, raw->e, raw->policy, raw->cell.c.run.seed);
+    bli_row_text(raw->to, "policy", "the policy with its parameters", policy);
+    bli_row_count(raw->to, "replication", "its number, from 0",
+                  raw->cell.trial ? raw->cell.which[raw->trial] : 0);
 }
 
 static void print_trial(struct raw *raw) {
     static const struct bli_trial none = {.jobs = 0};
     const struct bli_trial *trial = raw->cell.trial ? &raw->cell.trial[raw->trial] : &none;
-    bli_row_begin(&raw->to);
+    bli_row_begin(raw->to);
     print_subject(raw);
-    for (int m = 0; m < BLI_METRIC_COUNT; m++)
-        bli_row_number(&raw->to, bli_metric_table[m].name, trial->metric[m]);
-    bli_row_list(&raw->to, "queue.tail", trial->tail, count_until_zeros(trial->tail, BLI_TAIL_LEVELS));
-    bli_row_text(&raw->to, "engine", bli_engine_text(trial->engine));
-    bli_row_count(&raw->to, "jobs", trial->jobs);
-    bli_row_count(&raw->to, "events", trial->events);
-    bli_row_number(&raw->to, "warmup", trial->warmup);
-    bli_row_list(&raw->to, "quarters", trial->quarter, count_until_zeros(trial->quarter, 4));
-    bli_row_end(&raw->to, NULL);
+    for (int m = 0; m < BLI_METRIC_COUNT && !bli_row_several(raw->to, "METRIC", "each metric by its name");
+         m++) {
+        char about[BLI_ABOUT_TEXT];
+        bli_row_number(raw->to, bli_metric_table[m].name, bli_metric_about((enum bli_metric)m, about),
+                       trial->metric[m]);
+    }
+    bli_row_list(raw->to, "queue.tail", bli_row_tail_about, trial->tail,
+                 count_until_zeros(trial->tail, BLI_TAIL_LEVELS));
+    bli_row_engine(raw->to, trial->engine);
+    bli_row_work(raw->to, trial->jobs, trial->events);
+    bli_row_number(raw->to, "warmup", "time in front of what is measured|time", trial->warmup);
+    bli_row_list(raw->to, "quarters", "mean queues in the quarters of the measured time|jobs", trial->quarter,
+                 count_until_zeros(trial->quarter, 4));
+    bli_row_end(raw->to, NULL);
 }
 
 /* "response", "high.waiting": the name of the median without its end. */
@@ -77,14 +86,15 @@ static void print_bin(struct raw *raw, enum bli_distribution d, unsigned bin, do
     char name[BLI_QUANTITY_TEXT];
     const char *median = bli_metric_table[bli_distribution_median(d)].name;
     snprintf(name, sizeof name, "%.*s", (int)(strlen(median) - strlen(".p50")), median);
-    bli_row_begin(&raw->to);
+    bli_row_begin(raw->to);
     print_subject(raw);
-    bli_row_text(&raw->to, "distribution", name);
-    bli_row_number(&raw->to, "low", unit * bli_histogram_edge(bin));
-    bli_row_number(&raw->to, "high",
+    bli_row_text(raw->to, "distribution", "`response`, `waiting`, `high.response`, ... or `load`", name);
+    bli_row_number(raw->to, "low", "where the bin begins|time, or jobs of `load`",
+                   unit * bli_histogram_edge(bin));
+    bli_row_number(raw->to, "high", "where it ends, exclusive|the same",
                    bin + 1 < BLI_HISTOGRAM_BINS ? unit * bli_histogram_edge(bin + 1) : INFINITY);
-    bli_row_count(&raw->to, "count", raw->histogram ? raw->histogram[d].count[bin] : 0);
-    bli_row_end(&raw->to, NULL);
+    bli_row_count(raw->to, "count", "values in it", raw->histogram ? raw->histogram[d].count[bin] : 0);
+    bli_row_end(raw->to, NULL);
 }
 
 static void print_histograms(void *context, unsigned replication) {
@@ -129,32 +139,49 @@ static enum bal_code print_cells(struct raw *raw) {
     return code;
 }
 
-enum bal_code bli_raw_csv(struct bli_store *store, const struct bli_experiment *experiment,
-                          enum bli_raw_kind kind, FILE *out, struct bal_error *err) {
-    struct raw raw = {.to = {.csv = out}, .store = store, .e = experiment, .kind = kind, .err = err};
-    if (kind == BLI_RAW_TRIALS)
-        print_trial(&raw);
+/* The names of csv; or one row that stands for all. */
+static void print_none(struct raw *raw) {
+    if (raw->kind == BLI_RAW_TRIALS)
+        print_trial(raw);
     else
-        print_bin(&raw, BLI_OF_RESPONSE, 0, 1);
-    return print_cells(&raw);
+        print_bin(raw, BLI_OF_RESPONSE, 0, 1);
 }
 
-enum bal_code bli_raw_json(struct bli_store *store, const struct bli_experiment *experiment,
-                           enum bli_raw_kind kind, FILE *out, struct bal_error *err) {
-    struct json json;
-    struct raw raw = {.to = {.json = &json}, .store = store, .e = experiment, .kind = kind, .err = err};
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    bli_json_text(&json, "experiment", experiment->name);
-    bli_json_text(&json, "mode", bli_mode_text(experiment->mode));
-    bli_json_open_line(&json, "axes", '[');
+enum bal_code bli_raw_print(struct bli_store *store, const struct bli_experiment *experiment,
+                            enum bli_raw_kind kind, struct bli_rows *rows, struct bal_error *err) {
+    struct raw raw = {.to = rows, .store = store, .e = experiment, .kind = kind, .err = err};
+    struct json *json = rows->json;
+    if (!json) {
+        print_none(&raw);
+        return store ? print_cells(&raw) : BAL_OK;
+    }
+    bli_rows_open(rows);
+    bli_json_text(json, "experiment", experiment->name);
+    bli_json_text(json, "mode", bli_mode_text(experiment->mode));
+    bli_json_open_line(json, "axes", '[');
     for (size_t a = 0; a < experiment->axes; a++)
-        bli_json_text(&json, NULL, experiment->axis[a].name);
-    bli_json_close(&json, ']');
-    bli_json_open(&json, kind == BLI_RAW_TRIALS ? "trials" : "histograms", '[');
-    const enum bal_code code = print_cells(&raw);
-    bli_json_close(&json, ']');
-    bli_json_close(&json, '}');
+        bli_json_text(json, NULL, experiment->axis[a].name);
+    bli_json_close(json, ']');
+    bli_json_open(json, kind == BLI_RAW_TRIALS ? "trials" : "histograms", '[');
+    if (!store)
+        print_none(&raw);
+    const enum bal_code code = store ? print_cells(&raw) : BAL_OK;
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
     return code;
+}
+
+static void describe(enum bli_raw_kind kind, struct bli_rows *rows) {
+    struct bli_experiment *e = bli_columns_experiment();
+    if (e)
+        bli_raw_print(NULL, e, kind, rows, NULL);
+    bli_experiment_free(e);
+}
+
+void bli_trials_describe(struct bli_rows *rows) {
+    describe(BLI_RAW_TRIALS, rows);
+}
+
+void bli_histograms_describe(struct bli_rows *rows) {
+    describe(BLI_RAW_HISTOGRAMS, rows);
 }

@@ -284,7 +284,7 @@ static void json_works(struct json *json, const struct bli_speeds_recovery *work
     bli_json_text(json, "text", text);
     bli_json_count(json, "slots", works->slots);
     bli_json_bool(json, "found", works->found);
-    if (works->found) {
+    if (bli_json_if(json, works->found)) {
         bli_json_bool(json, "told", works->fit.told);
         bli_json_text(json, "best", bli_speeds_cause_name[works->fit.best]);
         bli_json_count(json, "jobs", works->fit.jobs);
@@ -346,11 +346,12 @@ void bli_recovery_json(struct json *json, const char *key, const struct bli_reco
     bli_json_number(json, "mean", r->service_mean);
     bli_json_number(json, "p99", r->service_p99);
     bli_json_close(json, '}');
-    if (report->works)
-        json_works(json, report->works);
+    static const struct bli_speeds_recovery none;
+    if (bli_json_if(json, report->works))
+        json_works(json, report->works ? report->works : &none);
     bli_json_number(json, "waiting_share", r->share.mean);
     bli_json_number(json, "waiting_share_ci", r->share.half_width);
-    if (r->servers > 0) {
+    if (bli_json_if(json, r->servers > 0)) {
         bli_json_text(json, "server_field", report->field);
         bli_json_count(json, "servers", r->servers);
         bli_json_count(json, "servers_seen", r->servers_seen);
@@ -365,7 +366,8 @@ void bli_recovery_json(struct json *json, const char *key, const struct bli_reco
         bli_json_number(json, "load", r->service_load);
         bli_json_count(json, "unserved", r->unserved);
         bli_json_count(json, "abandoned", r->abandoned);
-    } else if (r->times != BLI_TIMES_SERVICE) {
+    }
+    if (bli_json_if(json, r->servers == 0 && r->times != BLI_TIMES_SERVICE)) {
         bli_json_number(json, "light_others", r->light_others);
         bli_json_number(json, "mean_others", r->mean_others);
     }

@@ -2,14 +2,12 @@
 /* A replay for programs: csv and JSON. Times are in seconds, energy is in kWh. */
 #include "report/replay_report.h"
 
-#include "ballast/version.h"
 #include "base/strbuf.h"
-#include "format/json.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
 #include "report/log_report.h"
 #include "report/replay_cells.h"
-#include "report/rows.h"
+#include "report/report_columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,6 +33,12 @@ struct bli_draft bli_replay_settings(const struct bli_replay_report *report) {
     return draft;
 }
 
+/* A sample has no trace. */
+static const struct bli_trace_info *info_of(const struct bli_replay_report *report) {
+    static const struct bli_trace_info none = {.jobs = 0};
+    return report->replay->trace ? bli_trace_info(report->replay->trace) : &none;
+}
+
 /* An end of a range of servers; 0 is not known. */
 static double known_servers(uint32_t servers) {
     return servers > 0 ? (double)servers : (double)NAN;
@@ -48,11 +52,13 @@ static const char *times_text(const struct bli_replay_report *report) {
 /* ---- csv ---- */
 
 static void put_range(struct bli_rows *rows, const char *name, struct bli_confidence_range range) {
+    if (rows->names)
+        return;
     char end[BLI_PERCENTILE_TEXT + 40];
     snprintf(end, sizeof end, "%s.log_low", name);
-    bli_row_number(rows, end, range.low);
+    bli_row_number(rows, end, "where it would be in 95 % of other logs like this one|s", range.low);
     snprintf(end, sizeof end, "%s.log_high", name);
-    bli_row_number(rows, end, range.high);
+    bli_row_number(rows, end, "the other end of that|s", range.high);
 }
 
 static void put_times(struct bli_rows *rows, const struct bli_replay_report *report,
@@ -64,10 +70,13 @@ static void put_times(struct bli_rows *rows, const struct bli_replay_report *rep
             continue;
         snprintf(name, sizeof name, "response.%s", bli_time_name(report, which, text));
         if (t >= BLI_TIME_ASKED) /* others are metrics */
-            bli_row_estimate(rows, name, outcome->time[t]);
+            bli_row_varying(rows, name, "a percentile that was asked for|s|`--percentiles`",
+                            outcome->time[t]);
         put_range(rows, name, outcome->log[t]);
     }
     rows->quote_names = true;
+    bli_row_several(rows, "class.NAME.response.mean",
+                    "of the jobs of a group; `p50`, `p90`, `p99`, `p999` alike|s|`--group`");
     for (size_t k = 1; k <= report->kinds; k++)
         for (int t = BLI_TIME_MEAN; t <= BLI_TIME_P999; t++) {
             char *name;
@@ -75,7 +84,7 @@ static void put_times(struct bli_rows *rows, const struct bli_replay_report *rep
                 bli_stream_mark_incomplete(rows->csv);
                 return;
             }
-            bli_row_estimate(rows, name, outcome->kind[k].time[t]);
+            bli_row_estimate(rows, name, "", outcome->kind[k].time[t]);
             free(name);
         }
     rows->quote_names = false;
@@ -88,20 +97,27 @@ static void put_target(struct bli_rows *rows, const struct bli_replay_report *re
     const bool sized = sizing->outcome == BLI_SIZED;
     char doubts[BLI_DOUBT_WORDS];
     bli_doubt_words(sized ? sizing->at.result.doubts : 0, doubts);
-    bli_row_text(rows, "target.outcome", outcome_text(sizing->outcome));
-    bli_row_estimate(rows, "target.here", outcome->time[BLI_TIME_WANTED]);
+    bli_row_text(rows, "target.outcome", "`found`, `beyond` or `hopeless`||`--target`",
+                 outcome_text(sizing->outcome));
+    bli_row_estimate(rows, "target.here", "of the target, on this fleet|s|`--target`",
+                     outcome->time[BLI_TIME_WANTED]);
     put_range(rows, "target.here", outcome->log[BLI_TIME_WANTED]);
-    bli_row_number(rows, "target.servers", sized ? (double)sizing->servers : NAN);
-    bli_row_number(rows, "target.servers_low", sized ? known_servers(sizing->low) : NAN);
-    bli_row_number(rows, "target.servers_high", sized ? known_servers(sizing->high) : NAN);
-    bli_row_number(rows, "target.load", sized ? sizing->c.model.load : NAN);
-    bli_row_estimate(rows, "target.value", sized ? sizing->at.time[BLI_TIME_WANTED] : unknown);
-    bli_row_number(rows, "target.one_fewer", sized ? sizing->one_fewer : NAN);
-    bli_row_number(rows, "target.kwh", sized ? kilowatt_hours(&sizing->at.result) : NAN);
-    if (bli_is_priced(report))
-        bli_row_number(rows, "target.cost",
+    bli_row_number(rows, "target.servers", "that meet it||`--target`", sized ? (double)sizing->servers : NAN);
+    bli_row_number(rows, "target.servers_low", "in 95 % of other logs, from||`--target`",
+                   sized ? known_servers(sizing->low) : NAN);
+    bli_row_number(rows, "target.servers_high", "to||`--target`", sized ? known_servers(sizing->high) : NAN);
+    bli_row_number(rows, "target.load", "arriving work, on these servers|of the capacity|`--target`",
+                   sized ? sizing->c.model.load : NAN);
+    bli_row_estimate(rows, "target.value", "of the target, on these servers|s|`--target`",
+                     sized ? sizing->at.time[BLI_TIME_WANTED] : unknown);
+    bli_row_number(rows, "target.one_fewer", "the same on one fewer|s|`--target`",
+                   sized ? sizing->one_fewer : NAN);
+    bli_row_number(rows, "target.kwh", "energy of these servers|kWh|`--target`",
+                   sized ? kilowatt_hours(&sizing->at.result) : NAN);
+    if (bli_row_if(rows, bli_is_priced(report)))
+        bli_row_number(rows, "target.cost", "of these servers||`--target`, `--cost-per-hour`",
                        sized ? bli_replay_cost(report, &sizing->c, &sizing->at.result) : NAN);
-    bli_row_text(rows, "target.doubts", doubts);
+    bli_row_text(rows, "target.doubts", "why its numbers are doubted||`--target`", doubts);
 }
 
 static void put_row(struct bli_rows *rows, const struct bli_replay_report *report, size_t i,
@@ -113,36 +129,33 @@ static void put_row(struct bli_rows *rows, const struct bli_replay_report *repor
     bli_doubt_words(result->doubts, doubts);
     do {
         bli_row_begin(rows);
-        bli_row_quoted(rows, "policy", label);
-        bli_row_number(rows, "load", report->cases[i].model.load);
-        for (int m = 0; m < BLI_METRIC_COUNT; m++)
-            bli_row_estimate(rows, bli_metric_table[m].name, result->metric[m]);
-        bli_row_number(rows, "energy.kwh", kilowatt_hours(result));
-        bli_row_count(rows, "replications", result->replications);
-        bli_row_count(rows, "jobs", result->jobs);
-        bli_row_text(rows, "service_times", times_text(report));
-        bli_row_text(rows, "doubts", doubts);
+        bli_row_quoted(rows, "policy", "the policy; parameters at their defaults are left out", label);
+        bli_row_number(rows, "load", "arriving work|of the capacity", report->cases[i].model.load);
+        if (!bli_row_several(rows, "METRIC", bli_row_metrics_about))
+            for (int m = 0; m < BLI_METRIC_COUNT; m++)
+                bli_row_metric(rows, (enum bli_metric)m, result->metric[m]);
+        bli_row_number(rows, "energy.kwh", "of the fleet until the last job has left|kWh",
+                       kilowatt_hours(result));
+        bli_row_count(rows, "replications", "replays of the same jobs", result->replications);
+        bli_row_count(rows, "jobs", "jobs that were measured", result->jobs);
+        bli_row_text(rows, "service_times", "what they are, on which all depends", times_text(report));
+        bli_row_text(rows, "doubts", bli_row_doubts_about, doubts);
         put_times(rows, report, outcome);
-        if (bli_is_priced(report))
-            bli_row_number(rows, "cost", bli_replay_cost(report, &report->cases[i], result));
-        if (report->keeper)
-            bli_row_number(rows, "server_hours", bli_replay_server_time(&report->cases[i], result) / 3600);
-        if (report->target)
+        if (bli_row_if(rows, bli_is_priced(report)))
+            bli_row_number(rows, "cost", "of servers that are on||`--cost-per-hour`",
+                           bli_replay_cost(report, &report->cases[i], result));
+        if (bli_row_if(rows, report->keeper))
+            bli_row_number(rows, "server_hours", "servers on or in set-up, together|h|`--autoscale`",
+                           bli_replay_server_time(&report->cases[i], result) / 3600);
+        if (bli_row_if(rows, report->target))
             put_target(rows, report, outcome, &report->sizing[i]);
     } while (bli_row_end(rows, draft));
 }
 
-void bli_replay_csv(const struct bli_replay_report *report, FILE *out) {
-    size_t *order = bli_replay_order(report);
-    if (!order) {
-        bli_stream_mark_incomplete(out);
-        return;
-    }
-    struct bli_rows rows = {.csv = out};
+static void print_csv(const struct bli_replay_report *report, const size_t *order, struct bli_rows *rows) {
     const struct bli_draft draft = bli_replay_settings(report);
     for (size_t i = 0; i < report->count; i++)
-        put_row(&rows, report, order[i], &draft);
-    free(order);
+        put_row(rows, report, order[i], &draft);
 }
 
 /* ---- JSON ---- */
@@ -178,13 +191,13 @@ static void json_spec(struct json *json, const struct bli_replay_report *report)
     bli_json_number(json, "speedup", replay->speedup);
     bli_json_number(json, "load", bli_replay_load(replay, report->demand->work));
     bli_json_number(json, "busiest_load", bli_replay_load(replay, report->demand->peak_work));
-    bli_json_model(json, &replay->model,
-                   replay->model.classes ? "standby? setup? watts discipline" : "standby? setup? watts");
-    if (replay->failing > 0) {
+    bli_json_model(json, &replay->model, "standby? setup? watts");
+    bli_json_model_if(json, &replay->model, replay->model.classes, "discipline");
+    if (bli_json_if(json, replay->failing > 0)) {
         bli_json_count(json, "failing", replay->failing);
         bli_json_number(json, "fail_at", replay->fail_at);
     }
-    if (bli_is_priced(report))
+    if (bli_json_if(json, bli_is_priced(report)))
         bli_json_number(json, "price", report->price);
     bli_json_count(json, "replications", replay->replications);
     bli_json_count(json, "seed", replay->seed);
@@ -194,10 +207,7 @@ static void json_spec(struct json *json, const struct bli_replay_report *report)
 }
 
 static void json_range(struct json *json, const char *key, struct bli_confidence_range range) {
-    bli_json_open_line(json, key, '[');
-    bli_json_number(json, NULL, range.low);
-    bli_json_number(json, NULL, range.high);
-    bli_json_close(json, ']');
+    bli_json_numbers(json, key, (const double[]){range.low, range.high}, 2);
 }
 
 /* Response times as estimates; with where other logs would have them, if that is known. */
@@ -206,15 +216,17 @@ static void json_estimates(struct json *json, const char *key, const struct bli_
     bli_json_open_line(json, key, '{');
     for (int t = BLI_TIME_MEAN; t < BLI_REPLAY_TIMES; t++) {
         char text[BLI_PERCENTILE_TEXT];
+        bli_json_varies(json, t >= BLI_TIME_WANTED);
         if (bli_time_is_told(report, (enum bli_response_time)t))
             bli_json_estimate(json, bli_time_name(report, (enum bli_response_time)t, text), "_ci", time[t]);
     }
+    bli_json_varies(json, false);
     bli_json_close(json, '}');
 }
 
 static void json_other_logs(struct json *json, const struct bli_replay_outcome *outcome,
                             const struct bli_replay_report *report) {
-    bli_json_open(json, "other_logs", '{');
+    bli_json_open_map(json, "other_logs", false);
     for (int t = BLI_TIME_MEAN; t < BLI_REPLAY_TIMES; t++) {
         char text[BLI_PERCENTILE_TEXT];
         if (bli_time_is_told(report, (enum bli_response_time)t))
@@ -231,10 +243,7 @@ static void json_kinds(struct json *json, const struct bli_replay_report *report
         if (outcome->kind[kind].jobs == 0)
             continue;
         bli_json_open(json, NULL, '{');
-        if (kind == 0)
-            bli_json_null(json, "class");
-        else
-            bli_json_text(json, "class", report->kind[kind - 1]);
+        bli_json_text(json, "class", kind == 0 ? NULL : report->kind[kind - 1]);
         bli_json_count(json, "jobs", outcome->kind[kind].jobs);
         json_estimates(json, "response", outcome->kind[kind].time, report);
         bli_json_close(json, '}');
@@ -286,21 +295,21 @@ static void json_result(struct json *json, const struct bli_replay_report *repor
     json_other_logs(json, &report->outcomes[i], report);
     json_times(json, "waiting", result, BLI_WAITING_MEAN);
     bli_json_number(json, "waiting_probability", result->metric[BLI_WAITING_PROBABILITY].mean);
-    if (report->replay->model.classes)
+    if (bli_json_if(json, report->replay->model.classes))
         json_classes(json, result);
-    if (report->kinds > 0)
+    if (bli_json_if(json, report->kinds > 0))
         json_kinds(json, report, &report->outcomes[i]);
     bli_json_number(json, "messages_per_job", result->metric[BLI_MESSAGES_PER_JOB].mean);
     bli_json_number(json, "probes_per_job", result->metric[BLI_PROBES_PER_JOB].mean);
     bli_json_number(json, "reports_per_job", result->metric[BLI_REPORTS_PER_JOB].mean);
     bli_json_number(json, "memory_bits", result->memory_bits);
     json_power(json, result);
-    if (bli_is_priced(report))
+    if (bli_json_if(json, bli_is_priced(report)))
         bli_json_number(json, "cost", bli_replay_cost(report, &report->cases[i], result));
-    if (report->keeper)
+    if (bli_json_if(json, report->keeper))
         bli_json_number(json, "server_hours", bli_replay_server_time(&report->cases[i], result) / 3600);
     bli_json_number(json, "refused", result->metric[BLI_REFUSED].mean);
-    if (bli_network_fails(&report->cases[i].model.network))
+    if (bli_json_if(json, bli_network_fails(&report->cases[i].model.network)))
         bli_json_number(json, "failed", result->metric[BLI_FAILED].mean);
     bli_json_count(json, "replications", result->replications);
     bli_json_count(json, "jobs", result->jobs);
@@ -310,7 +319,7 @@ static void json_result(struct json *json, const struct bli_replay_report *repor
 }
 
 static void json_target(struct json *json, const struct bli_replay_report *report, const size_t *order) {
-    if (!report->target) {
+    if (!bli_json_if(json, report->target)) {
         bli_json_null(json, "target");
         return;
     }
@@ -335,11 +344,11 @@ static void json_target(struct json *json, const struct bli_replay_report *repor
         bli_json_number(json, "value", sized ? sizing->at.time[BLI_TIME_WANTED].mean : NAN);
         bli_json_number(json, "value_ci", sized ? sizing->at.time[BLI_TIME_WANTED].half_width : NAN);
         bli_json_number(json, "one_fewer", sized ? sizing->one_fewer : NAN);
-        if (bli_network_fails(&report->cases[order[k]].model.network))
+        if (bli_json_if(json, bli_network_fails(&report->cases[order[k]].model.network)))
             bli_json_number(json, "failed", sizing->at.result.metric[BLI_FAILED].mean);
         bli_json_number(json, "kwh", sized ? kilowatt_hours(&sizing->at.result) : NAN);
         bli_json_number(json, "watts", sized ? sizing->at.result.metric[BLI_POWER_MEAN].mean : NAN);
-        if (bli_is_priced(report))
+        if (bli_json_if(json, bli_is_priced(report)))
             bli_json_number(json, "cost",
                             sized ? bli_replay_cost(report, &sizing->c, &sizing->at.result) : NAN);
         bli_doubt_json(json, sized ? sizing->at.result.doubts : 0);
@@ -350,20 +359,16 @@ static void json_target(struct json *json, const struct bli_replay_report *repor
     bli_json_close(json, '}');
 }
 
-static void json_list(struct json *json, const char *key, const double *value, double factor) {
-    bli_json_open_line(json, key, '[');
-    for (size_t i = 0; i < BLI_REPLAY_SPANS; i++)
-        bli_json_number(json, NULL, value[i] * factor);
-    bli_json_close(json, ']');
-}
-
 /* Over the time of the log, in equal parts of it. */
 static void json_history(struct json *json, const struct bli_replay_report *report, const size_t *order) {
-    const struct bli_trace_info *info = bli_trace_info(report->replay->trace);
+    const struct bli_trace_info *info = info_of(report);
     bli_json_open(json, "history", '{');
     bli_json_number(json, "first", (double)info->first * 1e-9);
     bli_json_number(json, "span", info->span / BLI_REPLAY_SPANS);
-    json_list(json, "rate", report->demand->span_rate, report->replay->speedup);
+    double rate[BLI_REPLAY_SPANS];
+    for (size_t i = 0; i < BLI_REPLAY_SPANS; i++)
+        rate[i] = report->demand->span_rate[i] * report->replay->speedup;
+    bli_json_numbers(json, "rate", rate, BLI_REPLAY_SPANS);
     bli_json_open(json, "policies", '[');
     for (size_t i = 0; i < report->count; i++) {
         const struct bli_history *history = &report->history[order[i]];
@@ -371,35 +376,70 @@ static void json_history(struct json *json, const struct bli_replay_report *repo
         bli_replay_label(&report->cases[order[i]].policy, label);
         bli_json_open(json, NULL, '{');
         bli_json_text(json, "policy", label);
-        json_list(json, "mean", history->response, 1);
-        json_list(json, "p99", history->p99, 1);
-        json_list(json, "watts", history->watts, 1);
+        bli_json_numbers(json, "mean", history->response, BLI_REPLAY_SPANS);
+        bli_json_numbers(json, "p99", history->p99, BLI_REPLAY_SPANS);
+        bli_json_numbers(json, "watts", history->watts, BLI_REPLAY_SPANS);
         bli_json_close(json, '}');
     }
     bli_json_close(json, ']');
     bli_json_close(json, '}');
 }
 
-void bli_replay_json(const struct bli_replay_report *report, FILE *out) {
-    size_t *order = bli_replay_order(report);
-    if (!order) {
-        bli_stream_mark_incomplete(out);
-        return;
-    }
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    bli_log_summary_json(&json, "log", report->summary, bli_trace_info(report->replay->trace));
-    bli_recovery_json(&json, "times", report->times);
-    json_demand(&json, report->demand);
-    json_spec(&json, report);
-    bli_json_open(&json, "results", '[');
+static void print_json(const struct bli_replay_report *report, const size_t *order, struct bli_rows *rows) {
+    struct json *json = rows->json;
+    bli_rows_open(rows);
+    bli_log_summary_json(json, "log", report->summary, info_of(report));
+    bli_recovery_json(json, "times", report->times);
+    json_demand(json, report->demand);
+    json_spec(json, report);
+    bli_json_open(json, "results", '[');
     for (size_t i = 0; i < report->count; i++)
-        json_result(&json, report, order[i]);
-    bli_json_close(&json, ']');
-    json_target(&json, report, order);
-    json_history(&json, report, order);
-    bli_json_close(&json, '}');
+        json_result(json, report, order[i]);
+    bli_json_close(json, ']');
+    json_target(json, report, order);
+    json_history(json, report, order);
+    bli_json_close(json, '}');
+}
+
+void bli_replay_print(const struct bli_replay_report *report, struct bli_rows *rows) {
+    size_t *order = bli_replay_order(report);
+    if (!order)
+        bli_stream_mark_incomplete(rows->own.out);
+    else if (rows->text)
+        bli_replay_text(report, order, rows->style, rows->text);
+    else if (rows->json)
+        print_json(report, order, rows);
+    else
+        print_csv(report, order, rows);
     free(order);
+}
+
+/* A percentile of which it has been asked is one that is no metric. */
+void bli_replay_describe(struct bli_rows *rows) {
+    static const struct bli_log_summary summary = {.files = 0};
+    static const struct bli_recovery recovery = {.servers = 0};
+    static const struct bli_recovery_report times = {.recovery = &recovery, .field = "", .perhaps = ""};
+    static const struct bli_target target = {.name = "p99", .quantile = 0.99};
+    static double spans[BLI_REPLAY_SPANS];
+    static const struct bli_history history = {.response = spans, .p99 = spans, .watts = spans};
+    const struct bli_draft draft = bli_rows_sample();
+    struct bli_demand *demand = calloc(1, sizeof *demand);
+    struct bli_replay_outcome *outcome = calloc(1, sizeof *outcome);
+    struct bli_sizing *sizing = calloc(1, sizeof *sizing);
+    const struct bli_replay replay = {.model = draft.c.model, .speedup = 1, .percentiles = {1, {0.95}}};
+    const struct bli_replay_report report = {.summary = &summary,
+                                             .times = &times,
+                                             .demand = demand,
+                                             .replay = &replay,
+                                             .count = 1,
+                                             .cases = &draft.c,
+                                             .outcomes = outcome,
+                                             .history = &history,
+                                             .target = &target,
+                                             .sizing = sizing};
+    if (demand && outcome && sizing)
+        bli_replay_print(&report, rows);
+    free(sizing);
+    free(outcome);
+    free(demand);
 }

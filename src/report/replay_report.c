@@ -355,12 +355,8 @@ void bli_replay_notes(const struct bli_replay_report *report, const size_t *orde
 
 /* ---- all of it ---- */
 
-void bli_replay_text(const struct bli_replay_report *report, enum bli_table_style style, FILE *out) {
-    size_t *order = bli_replay_order(report);
-    if (!order) {
-        bli_stream_mark_incomplete(out);
-        return;
-    }
+void bli_replay_text(const struct bli_replay_report *report, const size_t *order, enum bli_table_style style,
+                     FILE *out) {
     struct table table;
     bli_replay_head(report, out);
     fputc('\n', out);
@@ -383,5 +379,4 @@ void bli_replay_text(const struct bli_replay_report *report, enum bli_table_styl
     }
     if (report->explain)
         bli_replay_explain(report, out);
-    free(order);
 }

@@ -8,6 +8,7 @@
 #include "format/table.h"
 #include "report/head.h"
 #include "report/recovery_report.h"
+#include "report/rows.h"
 
 struct bli_replay_report {
     const struct bli_log_summary *summary;
@@ -34,10 +35,8 @@ struct bli_replay_report {
     bool keeper;                           /* and the hours for which servers are on */
 };
 
-void bli_replay_text(const struct bli_replay_report *report, enum bli_table_style style, FILE *out);
-/* One row for each policy: every metric with its half-width, energy, and what the target needs. */
-void bli_replay_csv(const struct bli_replay_report *report, FILE *out);
-void bli_replay_json(const struct bli_replay_report *report, FILE *out);
+/* csv has one row for each policy: every metric with its half-width, energy, and what the target needs. */
+void bli_replay_print(const struct bli_replay_report *report, struct bli_rows *rows);
 
 /* Arrivals, 99th percentiles and power over the time of the log; needs gnuplot. */
 enum bal_code bli_replay_figure(const struct bli_replay_report *report, const char *path,
@@ -51,6 +50,10 @@ void bli_replay_nginx(const struct bli_replay_report *report, FILE *out);
 void bli_replay_explain(const struct bli_replay_report *report, FILE *out);
 
 /* ---- parts that text and page share ---- */
+
+/* What bli_replay_print does for people; the order is that of the policies. */
+void bli_replay_text(const struct bli_replay_report *report, const size_t *order, enum bli_table_style style,
+                     FILE *out);
 
 enum { BLI_REPLAY_LABEL = 200 };
 

@@ -2,11 +2,9 @@
 /* Prints how many jobs may have high priority. */
 #include "report/share_report.h"
 
-#include "ballast/version.h"
-#include "format/json.h"
-#include "format/table.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
+#include "report/report_columns.h"
 
 #include <math.h>
 
@@ -130,7 +128,7 @@ static void print_confirmation(const struct bli_priority_share_answer *answer, F
         fputs("Confirmed by simulation.\n", out);
 }
 
-void bli_share_text(const struct bli_share_report *report, enum bli_table_style style, FILE *out) {
+static void print_text(const struct bli_share_report *report, enum bli_table_style style, FILE *out) {
     const struct bli_priority_share_answer *answer = report->answer;
     if (isnan(answer->found.p)) {
         print_none(report, out);
@@ -180,6 +178,10 @@ static void json_theory(struct json *json, const struct bli_priority_share_found
 static void json_simulation(struct json *json, const struct bli_share_report *report) {
     const struct bli_priority_share_answer *answer = report->answer;
     const struct bli_priority_share_measured *measured = &answer->measured;
+    if (!bli_json_if(json, answer->simulated)) {
+        bli_json_null(json, "simulation");
+        return;
+    }
     bli_json_open(json, "simulation", '{');
     bli_json_count(json, "servers", answer->servers);
     bli_json_number(json, "time", measured->with.time);
@@ -196,18 +198,24 @@ static void json_simulation(struct json *json, const struct bli_share_report *re
     bli_json_close(json, '}');
 }
 
-void bli_share_json(const struct bli_share_report *report, FILE *out) {
-    const struct bli_priority_share_answer *answer = report->answer;
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    json_spec(&json, report);
-    bli_json_number(&json, "share", answer->found.p);
-    json_theory(&json, &answer->found);
-    if (answer->simulated)
-        json_simulation(&json, report);
-    else
-        bli_json_null(&json, "simulation");
-    bli_json_close(&json, '}');
+void bli_share_print(const struct bli_share_report *report, struct bli_rows *rows) {
+    struct json *json = rows->json;
+    if (rows->text) {
+        print_text(report, rows->style, rows->text);
+        return;
+    }
+    bli_rows_open(rows);
+    json_spec(json, report);
+    bli_json_number(json, "share", report->answer->found.p);
+    json_theory(json, &report->answer->found);
+    json_simulation(json, report);
+    bli_json_close(json, '}');
+}
+
+void bli_share_describe(struct bli_rows *rows) {
+    const struct bli_draft draft = bli_rows_sample();
+    const struct bli_priority_share_wish wish = {.gain = 1};
+    const struct bli_priority_share_answer answer = {.servers = 1};
+    const struct bli_share_report report = {&wish, &answer, &draft, 1};
+    bli_share_print(&report, rows);
 }

@@ -3,8 +3,8 @@
 #ifndef REPORT_SHARE_REPORT_H
 #define REPORT_SHARE_REPORT_H
 
-#include "format/table.h"
 #include "report/head.h"
+#include "report/rows.h"
 #include "study/priority_share.h"
 
 struct bli_share_report {
@@ -14,7 +14,6 @@ struct bli_share_report {
     uint64_t seed;
 };
 
-void bli_share_text(const struct bli_share_report *report, enum bli_table_style style, FILE *out);
-void bli_share_json(const struct bli_share_report *report, FILE *out);
+void bli_share_print(const struct bli_share_report *report, struct bli_rows *rows);
 
 #endif

@@ -5,12 +5,10 @@
 #include "ballast/figure.h"
 #include "ballast/number.h"
 #include "ballast/percentile.h"
-#include "ballast/version.h"
-#include "format/json.h"
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
 #include "report/metric.h"
-#include "report/rows.h"
+#include "report/report_columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -149,8 +147,8 @@ static void print_advice(const struct bli_slots_question *question, const struct
         out);
 }
 
-void bli_slots_text(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
-                    const struct bli_draft *draft, enum bli_table_style style, FILE *out) {
+static void print_text(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
+                       const struct bli_draft *draft, enum bli_table_style style, FILE *out) {
     char value[BLI_PERCENTILE_TEXT];
     const char *const head[] = {
         "slots", "speed",  "load", name_value(question, value), "mean response", "over",
@@ -184,48 +182,62 @@ static void put_point(struct bli_rows *rows, const struct bli_slots_question *qu
     snprintf(name, sizeof name, "response.%s", bli_percentile_name(question->quantile, value));
     do {
         bli_row_begin(rows);
-        if (point->slots == BLI_SLOTS_ALL)
-            bli_row_text(rows, "slots", slots);
-        else
-            bli_row_count(rows, "slots", point->slots);
-        bli_row_number(rows, "speed", point->speed);
-        bli_row_number(rows, "load", point->c.model.load);
-        bli_row_text(rows, "verdict", state_of(point));
+        bli_row_count_or_text(rows, "slots", "requests that a server works on at once, or `all`",
+                              point->slots, point->slots == BLI_SLOTS_ALL ? slots : NULL);
+        bli_row_number(rows, "speed", "speed of a server with so many|of the best", point->speed);
+        bli_row_number(rows, "load", "arriving work|of that speed", point->c.model.load);
+        bli_row_text(rows, "verdict", "`stable`, `unstable`, `undecided` or `overloaded`", state_of(point));
         bli_row_doubts(rows, point->possible ? point->result.doubts : 0);
-        bli_row_estimate(rows, "response.mean", metric_of(point, BLI_RESPONSE_MEAN));
-        if (question->quantile > 0)
-            bli_row_estimate(rows, name, value_of(question, point));
-        bli_row_number(rows, "waiting.probability", metric_of(point, BLI_WAITING_PROBABILITY).mean);
-        bli_row_number(rows, "random.response.mean", point->possible ? point->alone.response_mean : NAN);
-        bli_row_bool(rows, "best", point->best, bli_zero_one);
-        bli_row_bool(rows, "meets", point->meets, bli_zero_one);
+        bli_row_metric(rows, BLI_RESPONSE_MEAN, metric_of(point, BLI_RESPONSE_MEAN));
+        if (bli_row_if(rows, question->quantile > 0))
+            bli_row_varying(rows, name, "the percentile that was asked for|time|`--target`",
+                            value_of(question, point));
+        bli_row_number(rows, "waiting.probability", "jobs that wait at all|share",
+                       metric_of(point, BLI_WAITING_PROBABILITY).mean);
+        bli_row_number(rows, "random.response.mean", "mean if each went to a uniform server, by theory|time",
+                       point->possible ? point->alone.response_mean : NAN);
+        bli_row_bool(rows, "best", "is it one of the best?", point->best, bli_zero_one);
+        bli_row_bool(rows, "meets", "does it meet the target?", point->meets, bli_zero_one);
     } while (bli_row_end(rows, draft));
 }
 
-void bli_slots_csv(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
-                   const struct bli_draft *draft, FILE *out) {
-    struct bli_rows rows = {.csv = out};
+static void put_points(struct bli_rows *rows, const struct bli_slots_question *question,
+                       const struct bli_slots_answer *answer, const struct bli_draft *draft) {
     for (unsigned i = 0; i < answer->points; i++)
-        put_point(&rows, question, &answer->point[i], draft);
+        put_point(rows, question, &answer->point[i], draft);
 }
 
-void bli_slots_json(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
-                    const struct bli_draft *draft, FILE *out) {
+static void print_json(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
+                       const struct bli_draft *draft, struct bli_rows *rows) {
+    struct json *json = rows->json;
     char text[400];
-    struct json json;
-    struct bli_rows rows = {.json = &json, .lines = true};
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
+    rows->lines = true;
+    bli_rows_open(rows);
     bal_policy_print(&question->base.policy, text, sizeof text);
-    bli_json_text(&json, "policy", text);
-    bli_head_json(&json, draft, NULL);
-    bli_json_number(&json, "target", question->target);
-    bli_json_open(&json, "points", '[');
-    for (unsigned i = 0; i < answer->points; i++)
-        put_point(&rows, question, &answer->point[i], NULL);
-    bli_json_close(&json, ']');
-    bli_json_close(&json, '}');
+    bli_json_text(json, "policy", text);
+    bli_head_json(json, draft, NULL);
+    bli_json_number(json, "target", question->target);
+    bli_json_open(json, "points", '[');
+    put_points(rows, question, answer, NULL);
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
+}
+
+void bli_slots_print(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
+                     const struct bli_draft *draft, struct bli_rows *rows) {
+    if (rows->text)
+        print_text(question, answer, draft, rows->style, rows->text);
+    else if (rows->json)
+        print_json(question, answer, draft, rows);
+    else
+        put_points(rows, question, answer, draft);
+}
+
+void bli_slots_describe(struct bli_rows *rows) {
+    const struct bli_draft draft = bli_rows_sample();
+    const struct bli_slots_question question = {.base = draft.c, .quantile = 0.99};
+    const struct bli_slots_answer answer = {.points = 1, .point = {{.c = draft.c, .slots = 1}}};
+    bli_slots_print(&question, &answer, &draft, rows);
 }
 
 /* ---- figure ---- */

@@ -4,14 +4,11 @@
 
 #include "ballast/figure.h"
 #include "ballast/scheme.h"
-#include "ballast/version.h"
-#include "format/json.h"
-#include "format/table.h"
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
 #include "report/metric.h"
-#include "report/rows.h"
+#include "report/report_columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -144,8 +141,8 @@ static void print_advice(const struct bli_tuning *tuning, const struct bli_tuned
         fprintf(out, "%s\n", bli_outlasted_text);
 }
 
-void bli_tune_text(const struct bli_tuning *tuning, const struct bli_tuned *tuned,
-                   const struct bli_draft *draft, enum bli_table_style style, FILE *out) {
+static void print_text(const struct bli_tuning *tuning, const struct bli_tuned *tuned,
+                       const struct bli_draft *draft, enum bli_table_style style, FILE *out) {
     struct table table;
     struct doubt_notes notes = {0};
     bli_table_begin(&table, "standby|tabs waits|p99|watts|waste||delayed-off waits|watts");
@@ -172,42 +169,40 @@ static const enum bli_metric shown[] = {BLI_WAITING_MEAN,  BLI_RESPONSE_MEAN, BL
 enum { SHOWN = sizeof shown / sizeof *shown };
 
 static void put_result(struct bli_rows *rows, const struct bli_result *result) {
-    bli_row_text(rows, "verdict", bli_verdict_text(result->verdict));
+    bli_row_verdict(rows, result->verdict);
     bli_row_doubts(rows, result->doubts);
     for (int i = 0; i < SHOWN; i++)
-        bli_row_estimate(rows, bli_metric_table[shown[i]].name, estimate_of(result, shown[i]));
+        bli_row_metric(rows, shown[i], estimate_of(result, shown[i]));
 }
 
-static void csv_row(struct bli_rows *rows, const char *policy, double standby,
+static void put_row(struct bli_rows *rows, const char *policy, double standby,
                     const struct bli_result *result, bool frontier, bool knee,
                     const struct bli_draft *draft) {
     do {
         bli_row_begin(rows);
-        bli_row_text(rows, "policy", policy);
-        bli_row_number(rows, "standby", standby);
+        bli_row_text(rows, "policy", "`tabs`, `delayed-off` with one common queue, or `jiq`, always on",
+                     policy);
+        bli_row_number(rows, "standby", "mean time that an idle server stays on|time", standby);
         put_result(rows, result);
-        bli_row_bool(rows, "frontier", frontier, bli_zero_one);
-        bli_row_bool(rows, "knee", knee, bli_zero_one);
+        bli_row_bool(rows, "frontier", "has no other standby less waiting and less power?", frontier,
+                     bli_zero_one);
+        bli_row_bool(rows, "knee", "is it the knee of the frontier?", knee, bli_zero_one);
     } while (bli_row_end(rows, draft));
 }
 
-void bli_tune_csv(const struct bli_tuning *tuning, const struct bli_tuned *tuned,
-                  const struct bli_draft *draft, FILE *out) {
-    (void)tuning;
-    struct bli_rows rows = {.csv = out};
+static void put_rows(struct bli_rows *rows, const struct bli_tuned *tuned, const struct bli_draft *draft) {
     for (unsigned i = 0; i < tuned->points; i++) {
         const struct bli_tune_point *point = &tuned->point[i];
-        csv_row(&rows, "tabs", point->standby, &point->tabs, point->frontier, i == tuned->knee, draft);
-        csv_row(&rows, "delayed-off", point->standby, &point->pooled, false, false, draft);
+        put_row(rows, "tabs", point->standby, &point->tabs, point->frontier, i == tuned->knee, draft);
+        put_row(rows, "delayed-off", point->standby, &point->pooled, false, false, draft);
     }
-    csv_row(&rows, "jiq", NAN, &tuned->always_on, false, false, draft);
+    put_row(rows, "jiq", NAN, &tuned->always_on, false, false, draft);
 }
 
-static void json_result(struct json *json, const char *key, const struct bli_result *result) {
-    struct bli_rows rows = {.json = json};
-    bli_json_open_line(json, key, '{');
-    put_result(&rows, result);
-    bli_json_close(json, '}');
+static void json_result(struct bli_rows *rows, const char *key, const struct bli_result *result) {
+    bli_json_open_line(rows->json, key, '{');
+    put_result(rows, result);
+    bli_json_close(rows->json, '}');
 }
 
 static void json_spec(struct json *json, const struct bli_tuning *tuning) {
@@ -219,37 +214,53 @@ static void json_spec(struct json *json, const struct bli_tuning *tuning) {
     bli_json_close(json, '}');
 }
 
-void bli_tune_json(const struct bli_tuning *tuning, const struct bli_tuned *tuned,
-                   const struct bli_draft *draft, FILE *out) {
-    struct json json;
-    bli_json_init(&json, out);
-    bli_json_open(&json, NULL, '{');
-    bli_json_text(&json, "version", BALLAST_VERSION);
-    json_spec(&json, tuning);
-    bli_head_json(&json, draft, NULL);
-    bli_json_number(&json, "least_power", minimum_power(tuning, tuned));
-    json_result(&json, "always_on", &tuned->always_on);
-    bli_json_number(&json, "knee", tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN);
-    bli_json_bool(&json, "doubted", tuned->doubted);
+static void print_json(const struct bli_tuning *tuning, const struct bli_tuned *tuned,
+                       const struct bli_draft *draft, struct bli_rows *rows) {
+    struct json *json = rows->json;
+    bli_rows_open(rows);
+    json_spec(json, tuning);
+    bli_head_json(json, draft, NULL);
+    bli_json_number(json, "least_power", minimum_power(tuning, tuned));
+    json_result(rows, "always_on", &tuned->always_on);
+    bli_json_number(json, "knee", tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN);
+    bli_json_bool(json, "doubted", tuned->doubted);
     const struct bli_tune_proposal proposal = bli_tune_propose(tuning, tuned);
-    bli_json_open(&json, "keeper", '{');
-    bli_json_number(&json, "standby", proposal.standby);
-    bli_json_number(&json, "on", proposal.on);
-    bli_json_count(&json, "least", proposal.least);
-    bli_json_count(&json, "most", proposal.most);
-    bli_json_close(&json, '}');
-    bli_json_open(&json, "points", '[');
+    bli_json_open(json, "keeper", '{');
+    bli_json_number(json, "standby", proposal.standby);
+    bli_json_number(json, "on", proposal.on);
+    bli_json_count(json, "least", proposal.least);
+    bli_json_count(json, "most", proposal.most);
+    bli_json_close(json, '}');
+    bli_json_open(json, "points", '[');
     for (unsigned i = 0; i < tuned->points; i++) {
-        bli_json_open(&json, NULL, '{');
-        bli_json_number(&json, "standby", tuned->point[i].standby);
-        bli_json_bool(&json, "frontier", tuned->point[i].frontier);
-        bli_json_bool(&json, "knee", i == tuned->knee);
-        json_result(&json, "tabs", &tuned->point[i].tabs);
-        json_result(&json, "delayed_off", &tuned->point[i].pooled);
-        bli_json_close(&json, '}');
+        bli_json_open(json, NULL, '{');
+        bli_json_number(json, "standby", tuned->point[i].standby);
+        bli_json_bool(json, "frontier", tuned->point[i].frontier);
+        bli_json_bool(json, "knee", i == tuned->knee);
+        json_result(rows, "tabs", &tuned->point[i].tabs);
+        json_result(rows, "delayed_off", &tuned->point[i].pooled);
+        bli_json_close(json, '}');
     }
-    bli_json_close(&json, ']');
-    bli_json_close(&json, '}');
+    bli_json_close(json, ']');
+    bli_json_close(json, '}');
+}
+
+void bli_tune_print(const struct bli_tuning *tuning, const struct bli_tuned *tuned,
+                    const struct bli_draft *draft, struct bli_rows *rows) {
+    if (rows->text)
+        print_text(tuning, tuned, draft, rows->style, rows->text);
+    else if (rows->json)
+        print_json(tuning, tuned, draft, rows);
+    else
+        put_rows(rows, tuned, draft);
+}
+
+void bli_tune_describe(struct bli_rows *rows) {
+    const struct bli_draft draft = bli_rows_sample();
+    const struct bli_tuning tuning = {.model = draft.c.model, .run = draft.c.run};
+    struct bli_tune_point point = {.standby = 1};
+    const struct bli_tuned tuned = {.points = 1, .point = &point, .knee = 1};
+    bli_tune_print(&tuning, &tuned, &draft, rows);
 }
 
 /* ---- figure ---- */

@@ -3,15 +3,15 @@
 #include "report/twin_report.h"
 
 #include "base/strbuf.h"
-#include "format/json.h"
-#include "format/table.h"
 #include "format/time_text.h"
 #include "report/nginx_block.h"
 #include "report/recommend.h"
 #include "report/replay_report.h"
+#include "report/report_columns.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double nanoseconds = 1e9;
@@ -388,17 +388,14 @@ static void put_times(struct json *json, const char *prefix, const double *time,
 static void put_now(struct json *json, const struct bli_twin *twin) {
     const struct bli_twin_row *row = &twin->row[0];
     bli_json_open(json, "now", '{');
-    if (row->what == BLI_TWIN_NOW) {
-        char policy[BLI_TWIN_TEXT];
+    char policy[BLI_TWIN_TEXT];
+    if (row->what == BLI_TWIN_NOW)
         bal_policy_print(&row->policy, policy, sizeof policy);
-        bli_json_text(json, "policy", policy);
-    } else {
-        bli_json_null(json, "policy");
-    }
+    bli_json_text(json, "policy", row->what == BLI_TWIN_NOW ? policy : NULL);
     put_times(json, "", twin->times.time, twin->times.log);
     bli_json_number(json, "high_mean", twin->high[0]);
     bli_json_number(json, "high_p99", twin->high[1]);
-    if (row->what == BLI_TWIN_NOW && row->answered) {
+    if (bli_json_if(json, row->what == BLI_TWIN_NOW && row->answered)) {
         bli_json_number(json, "predicted_high_mean", row->high[0]);
         bli_json_number(json, "predicted_high_p99", row->high[1]);
         put_times(json, "predicted_", row->time, row->log);
@@ -410,25 +407,33 @@ static void put_now(struct json *json, const struct bli_twin *twin) {
     bli_json_close(json, '}');
 }
 
-static void put_row(struct json *json, const struct bli_twin *twin, const struct bli_twin_row *row) {
-    char policy[BLI_TWIN_TEXT];
-    bal_policy_print(&row->policy, policy, sizeof policy);
-    bli_json_open_line(json, NULL, '{');
-    bli_json_text(json, "what", row->text);
-    bli_json_text(json, "policy", policy);
-    put_times(json, "", row->time, row->log);
-    bli_json_number(json, "high_mean", row->high[0]);
-    bli_json_number(json, "high_p99", row->high[1]);
+static void put_column(struct bli_rows *rows, const char *name, const char *about, double value,
+                       struct bli_confidence_range range) {
+    bli_row_estimate(rows, name, about, (struct bli_estimate){value, bli_twin_error(value, range)});
+}
+
+static void put_row(struct bli_rows *rows, const struct bli_twin *twin, const struct bli_twin_row *row) {
     const struct bli_estimate above = bli_twin_above(row, &twin->row[0]);
     const bool now = twin->row[0].what == BLI_TWIN_NOW && twin->row[0].answered;
     const double of = now ? twin->row[0].time[BLI_TIME_MEAN] : NAN;
-    bli_json_number(json, "than_now", above.mean / of);
-    bli_json_number(json, "than_now_error", above.half_width / of);
-    bli_json_number(json, "load", row->load);
-    bli_json_number(json, "on", row->on);
-    bli_json_bool(json, "grows", row->grows);
-    bli_json_number(json, "age", (double)(twin->view.to - row->at) / nanoseconds);
-    bli_json_close(json, '}');
+    char policy[BLI_TWIN_TEXT];
+    bal_policy_print(&row->policy, policy, sizeof policy);
+    rows->half = "_error";
+    bli_row_begin(rows);
+    bli_row_text(rows, "what", "what would be otherwise", row->text);
+    bli_row_text(rows, "policy", "under which policy", policy);
+    put_column(rows, "mean", "mean response time|s", row->time[BLI_TIME_MEAN], row->log[BLI_TIME_MEAN]);
+    put_column(rows, "p50", "its median|s", row->time[BLI_TIME_P50], row->log[BLI_TIME_P50]);
+    put_column(rows, "p99", "its 99th percentile|s", row->time[BLI_TIME_P99], row->log[BLI_TIME_P99]);
+    bli_row_number(rows, "high_mean", "mean of the high class|s", row->high[0]);
+    bli_row_number(rows, "high_p99", "its 99th percentile|s", row->high[1]);
+    bli_row_estimate(rows, "than_now", "the mean above that of the present policy|share of it",
+                     (struct bli_estimate){above.mean / of, above.half_width / of});
+    bli_row_number(rows, "load", "arriving work|of the capacity", row->load);
+    bli_row_number(rows, "on", "servers on or in set-up; null: all are on", row->on);
+    bli_row_bool(rows, "grows", "do queues grow until the end?", row->grows, bli_no_yes);
+    bli_row_number(rows, "age", "how old the answer is|s", (double)(twin->view.to - row->at) / nanoseconds);
+    bli_row_end(rows, NULL);
 }
 
 static void put_moment(struct json *json, const char *key, int64_t time) {
@@ -445,14 +450,11 @@ static void put_change(struct json *json, const struct bli_twin_report *report, 
     const struct bli_nginx_block block = block_of(report, advice, &servers);
     struct bli_strbuf line;
     if (!bli_nginx_changes_one_line(&block) || !bli_strbuf_open(&line)) {
-        bli_json_null(json, "change");
+        bli_json_text(json, "change", NULL);
         return;
     }
     bli_nginx_line(&block, line.stream);
-    if (bli_strbuf_close(&line))
-        bli_json_text(json, "change", line.text);
-    else
-        bli_json_null(json, "change");
+    bli_json_text(json, "change", bli_strbuf_close(&line) ? line.text : NULL);
     bli_strbuf_discard(&line);
 }
 
@@ -461,19 +463,16 @@ static void put_block(struct json *json, const struct bli_twin_report *report) {
     find_advice(report->twin, &advice);
     struct bli_strbuf block;
     if (advice.taken == advice.count || !bli_strbuf_open(&block)) {
-        bli_json_null(json, "recommended");
-        bli_json_null(json, "upstream_block");
-        bli_json_null(json, "change");
+        bli_json_text(json, "recommended", NULL);
+        bli_json_text(json, "upstream_block", NULL);
+        bli_json_text(json, "change", NULL);
         return;
     }
     char policy[BLI_TWIN_TEXT];
     bal_policy_print(advice.candidate[advice.taken].policy, policy, sizeof policy);
     print_advice(report, &advice, bli_nginx_block, block.stream);
     bli_json_text(json, "recommended", policy);
-    if (bli_strbuf_close(&block))
-        bli_json_text(json, "upstream_block", block.text);
-    else
-        bli_json_null(json, "upstream_block");
+    bli_json_text(json, "upstream_block", bli_strbuf_close(&block) ? block.text : NULL);
     bli_strbuf_discard(&block);
     put_change(json, report, &advice);
 }
@@ -489,7 +488,7 @@ static void put_ready(struct json *json, const struct bli_twin_report *report) {
     bli_json_text(json, "servers", servers);
     bli_json_slots(json, &twin->replay.model);
     bli_speeds_print(&twin->replay.model.speeds, speeds, sizeof speeds);
-    if (bli_speeds_given(&twin->replay.model.speeds))
+    if (bli_json_if(json, bli_speeds_given(&twin->replay.model.speeds)))
         bli_json_text(json, "speeds", speeds);
     bli_json_text(json, "service_times", bli_times_text(twin->recovery.times));
     bli_json_number(json, "service_mean", twin->demand.size_mean);
@@ -497,42 +496,62 @@ static void put_ready(struct json *json, const struct bli_twin_report *report) {
     bli_json_open(json, "rows", '[');
     const struct bli_twin_row *sorted[BLI_TWIN_ROWS];
     const size_t count = sort_rows(twin, sorted);
+    struct bli_rows rows = {.json = json};
     for (size_t i = 0; i < count; i++)
-        put_row(json, twin, sorted[i]);
+        put_row(&rows, twin, sorted[i]);
     bli_json_close(json, ']');
     bli_json_bool(json, "parted", twin->parted);
     bli_json_text(json, "why", twin->why);
     put_block(json, report);
 }
 
-void bli_twin_json(const struct bli_twin_report *report, bool line, FILE *out) {
+static void print_json(const struct bli_twin_report *report, bool line, struct json *json) {
     static const char *const states[] = {"waiting", "silent", "few", "ready"};
     const struct bli_twin *twin = report->twin;
+    (line ? bli_json_open_line : bli_json_open)(json, NULL, '{');
+    bli_json_count(json, "schema", 1);
+    bli_json_number(json, "time", report->time);
+    bli_json_text(json, "source", report->source);
+    bli_json_text(json, "state", report->trouble ? "trouble" : states[twin->state]);
+    if (bli_json_if(json, report->trouble))
+        bli_json_text(json, "trouble", report->trouble);
+    bli_json_number(json, "window", twin->options.window);
+    bli_json_count(json, "requests", twin->window.count > 0 ? twin->view.jobs : 0);
+    bli_json_number(json, "silent", report->silent);
+    bli_json_count(json, "skipped", report->skipped);
+    bli_json_count(json, "lost", report->lost);
+    bli_json_count(json, "renewed", report->renewed);
+    bli_json_count(json, "clock_set_back", twin->window.stepped);
+    bli_json_number(json, "used", report->used);
+    bli_json_open(json, "notes", '[');
+    for (size_t i = 0; i < twin->notes; i++)
+        bli_json_text(json, NULL, twin->note[i]);
+    bli_json_close(json, ']');
+    if (bli_json_if(json, twin->state == BLI_TWIN_READY))
+        put_ready(json, report);
+    bli_json_close(json, '}');
+}
+
+void bli_twin_json(const struct bli_twin_report *report, bool line, FILE *out) {
     struct json json;
     bli_json_init(&json, out);
-    if (line)
-        bli_json_open_line(&json, NULL, '{');
-    else
-        bli_json_open(&json, NULL, '{');
-    bli_json_count(&json, "schema", 1);
-    bli_json_number(&json, "time", report->time);
-    bli_json_text(&json, "source", report->source);
-    bli_json_text(&json, "state", report->trouble ? "trouble" : states[twin->state]);
-    if (report->trouble)
-        bli_json_text(&json, "trouble", report->trouble);
-    bli_json_number(&json, "window", twin->options.window);
-    bli_json_count(&json, "requests", twin->window.count > 0 ? twin->view.jobs : 0);
-    bli_json_number(&json, "silent", report->silent);
-    bli_json_count(&json, "skipped", report->skipped);
-    bli_json_count(&json, "lost", report->lost);
-    bli_json_count(&json, "renewed", report->renewed);
-    bli_json_count(&json, "clock_set_back", twin->window.stepped);
-    bli_json_number(&json, "used", report->used);
-    bli_json_open(&json, "notes", '[');
-    for (size_t i = 0; i < twin->notes; i++)
-        bli_json_text(&json, NULL, twin->note[i]);
-    bli_json_close(&json, ']');
-    if (twin->state == BLI_TWIN_READY)
-        put_ready(&json, report);
-    bli_json_close(&json, '}');
+    print_json(report, line, &json);
+}
+
+/* The answer is none that could be recommended. */
+void bli_twin_describe(struct bli_rows *rows) {
+    struct bli_twin *twin = calloc(1, sizeof *twin);
+    const struct bli_twin_report report = {.twin = twin, .source = ""};
+    if (twin) {
+        const struct bli_draft draft = bli_rows_sample();
+        twin->replay.model = draft.c.model;
+        twin->rows = 1;
+        twin->row[0] = (struct bli_twin_row){
+            .what = BLI_TWIN_POLICY, .policy = draft.c.policy, .answered = true, .grows = true};
+        if (rows->json)
+            print_json(&report, false, rows->json);
+        else
+            put_row(rows, twin, &twin->row[0]);
+    }
+    free(twin);
 }

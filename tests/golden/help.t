@@ -192,6 +192,9 @@ $ ballast help help
 | options:
 |   --manual                 the whole manual page, as mdoc source
 |   --completion             completion of command lines, as bash source
+|   --columns                what the columns of the command's csv and JSON are; without a command, of all, in
+|                            Markdown
+|   --schema                 the JSON schema of what the command prints as JSON; without a command, of all
 $ ballast policies
 | policy                      cost a job         bits, N=1000  paper
 |

@@ -451,7 +451,7 @@ static void findings_are_counted_apart(void **state) {
     assert_has(text, "\n  holds          found, our finding on said\n    larger, rather\n");
     assert_has(text, "\n  undecided      open, our finding\n    nobody asked\n");
     free(text);
-    WRITTEN(text, bli_judgements_csv(bench->e, judged, out));
+    WRITTEN(text, bli_judgements_csv(BLI_ROWS(BLI_FORM_CSV, out), bench->e, judged));
     assert_has(text,
                "claim,said,,t,\"4, a | b\",,small,3.00 \u00b1 0.20,load=0.4,at most 2,does not hold,,,3,0.1");
     assert_has(text, "\nfinding,found,said,t,,,\"larger, rather\",");
