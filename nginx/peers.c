@@ -408,7 +408,8 @@ static void create(void *user, void *block, uint64_t now) {
     bal_dispatcher_create((char *)block + shared_size(peers), &peers->upstream->policy, &peers->config, now);
 }
 
-static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bal_error *err) {
+static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bli_ngx_core *core,
+                                struct bal_error *err) {
     struct bli_ngx_peers *peers = user;
     ngx_pool_t *pool = ngx_cycle->pool;
     peers->shared = block;
@@ -428,77 +429,13 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     list_servers(peers);
     ngx_rbtree_init(&peers->waiting, &peers->sentinel, ngx_rbtree_insert_value);
     ngx_queue_init(&peers->sent);
+    core->d = peers->d;
     return bal_dispatcher_open_with(peers->d, (char *)block + shared_size(peers), &peers->upstream->policy,
                                     seed, err);
 }
 
-/* Under the lock. */
-static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
-    struct bli_ngx_peers *peers = user;
-    return bal_dispatcher_join(peers->d, now, pid, start, err);
-}
-
-/* Under the lock. */
-static uint32_t worker_number(void *user) {
-    const struct bli_ngx_peers *peers = user;
-    return bal_dispatcher_worker_number(peers->d);
-}
-
-/* Under the lock. */
-static bool worker(void *user, uint32_t i, uint64_t *pid, uint64_t *start) {
-    const struct bli_ngx_peers *peers = user;
-    return bal_dispatcher_worker(peers->d, i, pid, start);
-}
-
-/* Under the lock. */
-static void reap(void *user, uint64_t now, uint32_t i) {
-    const struct bli_ngx_peers *peers = user;
-    bal_dispatcher_reap(peers->d, now, i);
-}
-
-/* Under the lock. */
-static void leave(void *user, uint64_t now) {
-    const struct bli_ngx_peers *peers = user;
-    bal_dispatcher_leave(peers->d, now);
-}
-
-/* Under the lock. */
-static uint64_t run_timers(void *user, uint64_t now) {
-    const struct bli_ngx_peers *peers = user;
-    return bal_dispatcher_run_timers(peers->d, now);
-}
-
-/* Under the lock. */
-static uint32_t next_to_wake(void *user) {
-    const struct bli_ngx_peers *peers = user;
-    return bal_dispatcher_next_to_wake(peers->d);
-}
-
-static const bool *wake_pending(void *user) {
-    const struct bli_ngx_peers *peers = user;
-    return bal_dispatcher_wake_pending(peers->d);
-}
-
 static void decisions_ready(void *user) {
     bli_ngx_hold_process_decisions(user);
-}
-
-/* Under the lock. */
-static const struct bal_message *outgoing(void *user, uint32_t *count) {
-    const struct bli_ngx_peers *peers = user;
-    return bal_dispatcher_outgoing(peers->d, count);
-}
-
-/* Under the lock. */
-static uint32_t members(void *user, struct bal_member *list, uint32_t room) {
-    const struct bli_ngx_peers *peers = user;
-    return bal_dispatcher_members(peers->d, list, room);
-}
-
-/* Under the lock. */
-static void adopt_members(void *user, uint64_t now, const struct bal_member *list, uint32_t count) {
-    const struct bli_ngx_peers *peers = user;
-    bal_dispatcher_adopt_members(peers->d, now, list, count);
 }
 
 static uint32_t read_members(void *user, void *block, struct bal_member *list, uint32_t room) {
@@ -510,12 +447,6 @@ static uint32_t read_members(void *user, void *block, struct bal_member *list, u
         count = ngx_min(room, bal_dispatcher_heard_members(d, list, room));
     ngx_free(d);
     return count;
-}
-
-/* Under the lock. */
-static uint64_t members_version(void *user) {
-    const struct bli_ngx_peers *peers = user;
-    return bal_dispatcher_members_version(peers->d);
 }
 
 /* Under the lock. How long the answer took is no longer known: a good outcome is treated as a cancelled
@@ -533,12 +464,6 @@ static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bli_
 static void detach_stations(void *user, uint64_t now) {
     const struct bli_ngx_peers *peers = user;
     bal_dispatcher_detach_stations(peers->d, now);
-}
-
-/* Under the lock. */
-static enum bal_receipt receive(void *user, uint64_t now, const struct bal_message *message) {
-    const struct bli_ngx_peers *peers = user;
-    return bal_dispatcher_receive(peers->d, now, message);
 }
 
 /* Under the lock. Where the servers have not changed, it only compares two numbers. */
@@ -790,25 +715,12 @@ static const struct bli_ngx_role role = {
     .limit = limit,
     .create = create,
     .open = open_block,
-    .join = join,
-    .worker_number = worker_number,
-    .worker = worker,
-    .reap = reap,
-    .leave = leave,
-    .run_timers = run_timers,
-    .next_to_wake = next_to_wake,
-    .wake_pending = wake_pending,
     .apply = apply,
     .tick = tick,
     .refused = refused,
     .log = log_changes,
     .check = check,
     .decisions_ready = decisions_ready,
-    .outgoing = outgoing,
-    .receive = receive,
-    .members = members,
-    .members_version = members_version,
-    .adopt_members = adopt_members,
     .read_members = read_members,
     .detach_stations = detach_stations,
     .finish_deferred = finish_deferred,

@@ -64,7 +64,8 @@ static void create(void *user, void *block, uint64_t now) {
     bal_station_create((char *)block + core_at(station), &station->config, now);
 }
 
-static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bal_error *err) {
+static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bli_ngx_core *core,
+                                struct bal_error *err) {
     struct bli_ngx_station *station = user;
     station->s = ngx_pcalloc(ngx_cycle->pool, bal_station_view_size(&station->config));
     if (!station->s)
@@ -73,54 +74,8 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     station->records = (void *)((char *)block + records_at);
     station->history = (void *)((char *)block + history_at(station));
     ngx_rbtree_init(&station->waiting, &station->sentinel, ngx_rbtree_insert_value);
+    core->s = station->s;
     return bal_station_open(station->s, (char *)block + core_at(station), seed, err);
-}
-
-/* Under the lock. */
-static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
-    const struct bli_ngx_station *station = user;
-    return bal_station_join(station->s, now, pid, start, err);
-}
-
-/* Under the lock. */
-static uint32_t worker_number(void *user) {
-    const struct bli_ngx_station *station = user;
-    return bal_station_worker_number(station->s);
-}
-
-/* Under the lock. */
-static bool worker(void *user, uint32_t i, uint64_t *pid, uint64_t *start) {
-    const struct bli_ngx_station *station = user;
-    return bal_station_worker(station->s, i, pid, start);
-}
-
-/* Under the lock. */
-static void reap(void *user, uint64_t now, uint32_t i) {
-    const struct bli_ngx_station *station = user;
-    bal_station_reap(station->s, now, i);
-}
-
-/* Under the lock. */
-static void leave(void *user, uint64_t now) {
-    const struct bli_ngx_station *station = user;
-    bal_station_leave(station->s, now);
-}
-
-/* Under the lock. */
-static uint64_t run_timers(void *user, uint64_t now) {
-    const struct bli_ngx_station *station = user;
-    return bal_station_run_timers(station->s, now);
-}
-
-/* Under the lock. */
-static uint32_t next_to_wake(void *user) {
-    const struct bli_ngx_station *station = user;
-    return bal_station_next_to_wake(station->s);
-}
-
-static const bool *wake_pending(void *user) {
-    const struct bli_ngx_station *station = user;
-    return bal_station_wake_pending(station->s);
 }
 
 static uint32_t ids_of(const ngx_array_t *addresses, uint64_t *ids) {
@@ -140,30 +95,6 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
                                  err);
 }
 
-/* Under the lock. */
-static const struct bal_message *outgoing(void *user, uint32_t *count) {
-    const struct bli_ngx_station *station = user;
-    return bal_station_outgoing(station->s, count);
-}
-
-/* Under the lock. */
-static enum bal_receipt receive(void *user, uint64_t now, const struct bal_message *message) {
-    const struct bli_ngx_station *station = user;
-    return bal_station_receive(station->s, now, message);
-}
-
-/* Under the lock. */
-static uint32_t members(void *user, struct bal_member *list, uint32_t room) {
-    const struct bli_ngx_station *station = user;
-    return bal_station_members(station->s, list, room);
-}
-
-/* Under the lock. */
-static void adopt_members(void *user, uint64_t now, const struct bal_member *list, uint32_t count) {
-    const struct bli_ngx_station *station = user;
-    bal_station_adopt_members(station->s, now, list, count);
-}
-
 static uint32_t read_members(void *user, void *block, struct bal_member *list, uint32_t room) {
     const struct bli_ngx_station *station = user;
     struct bal_station *s = ngx_alloc(bal_station_view_size(&station->config), ngx_cycle->log);
@@ -172,12 +103,6 @@ static uint32_t read_members(void *user, void *block, struct bal_member *list, u
         count = ngx_min(room, bal_station_members(s, list, room));
     ngx_free(s);
     return count;
-}
-
-/* Under the lock. */
-static uint64_t members_version(void *user) {
-    const struct bli_ngx_station *station = user;
-    return bal_station_members_version(station->s);
 }
 
 /* Under the lock. */
@@ -366,24 +291,11 @@ static const struct bli_ngx_role role = {
     .limit = limit,
     .create = create,
     .open = open_block,
-    .join = join,
-    .worker_number = worker_number,
-    .worker = worker,
-    .reap = reap,
-    .leave = leave,
-    .run_timers = run_timers,
-    .next_to_wake = next_to_wake,
-    .wake_pending = wake_pending,
     .apply = apply,
     .tick = tick,
     .refused = refused,
     .log = log_silence,
     .decisions_ready = decisions_ready,
-    .outgoing = outgoing,
-    .receive = receive,
-    .members = members,
-    .members_version = members_version,
-    .adopt_members = adopt_members,
     .read_members = read_members,
     .drain = drain,
     .finish_deferred = finish_deferred,

@@ -154,21 +154,22 @@ struct bli_ngx_zone *bli_ngx_zone_at(ngx_uint_t i) {
 /* Under the lock, when there is something to be sent. */
 static void update_contacts(struct bli_ngx_zone *z) {
     struct bli_ngx_contacts *contacts = &z->transport->contacts;
-    const uint64_t version = z->role->members_version(z->user);
+    const uint64_t version = bli_ngx_core_members_version(&z->core);
     if (version != contacts->version)
-        bli_ngx_contacts_update(contacts, z->role->members(z->user, contacts->list, contacts->room), version);
+        bli_ngx_contacts_update(contacts, bli_ngx_core_members(&z->core, contacts->list, contacts->room),
+                                version);
 }
 
 void bli_ngx_zone_unlock_and_flush(struct bli_ngx_zone *z) {
     uint32_t slot[BLI_NGX_WORKERS_MAX], slots = 0;
-    for (uint32_t owner; (owner = z->role->next_to_wake(z->user)) < BLI_NGX_WORKERS_MAX;) {
-        if (owner == z->role->worker_number(z->user))
+    for (uint32_t owner; (owner = bli_ngx_core_next_to_wake(&z->core)) < BLI_NGX_WORKERS_MAX;) {
+        if (owner == bli_ngx_core_worker_number(&z->core))
             bli_ngx_post_event(&z->wakeup_event);
         else
             slot[slots++] = z->head->slot[owner];
     }
     uint32_t messages = 0;
-    const struct bal_message *message = z->transport ? z->role->outgoing(z->user, &messages) : NULL;
+    const struct bal_message *message = z->transport ? bli_ngx_core_outgoing(&z->core, &messages) : NULL;
     if (messages && z->transport->contacts.room)
         update_contacts(z);
     bli_ngx_lock_release(z->lock);
@@ -189,7 +190,7 @@ void bli_ngx_zone_receive(struct bli_ngx_zone *z, const struct bli_ngx_datagram 
         const struct bal_message *message = &datagram[i].message;
         if (message->type == BAL_MSG_JOIN)
             bli_ngx_contacts_add_knock(&z->transport->contacts, message);
-        const enum bal_receipt receipt = z->role->receive(z->user, now, message);
+        const enum bal_receipt receipt = bli_ngx_core_receive(&z->core, now, message);
         if (receipt == BAL_RECEIPT_UNKNOWN_SENDER || receipt == BAL_RECEIPT_REFUSED)
             bli_ngx_zone_count_error(z, (int)receipt, &datagram[i].from.sockaddr, datagram[i].fromlen, 0);
     }
@@ -313,7 +314,7 @@ static void on_wait_timer(ngx_event_t *event) {
         now = bli_ngx_now();
         if (received_elsewhere)
             z->role->detach_stations(z->user, now);
-        next = z->role->run_timers(z->user, now);
+        next = bli_ngx_core_run_timers(&z->core, now);
         bli_ngx_zone_unlock(z);
     }
     z->role->decisions_ready(z->user);
@@ -368,7 +369,7 @@ static uint32_t list_owners(struct bli_ngx_zone *z, struct owner list[BLI_NGX_WO
         struct owner *owner = &list[count];
         owner->number = i;
         owner->slot = z->head->slot[i];
-        count += z->role->worker(z->user, i, &owner->pid, &owner->start);
+        count += bli_ngx_core_worker(&z->core, i, &owner->pid, &owner->start);
     }
     bli_ngx_zone_unlock(z);
     return count;
@@ -391,9 +392,9 @@ static void reap_dead(struct bli_ngx_zone *z, uint64_t now) {
         return;
     for (uint32_t i = 0; i < dead; i++) {
         uint64_t pid, start;
-        if (z->role->worker(z->user, list[i].number, &pid, &start) && pid == list[i].pid &&
+        if (bli_ngx_core_worker(&z->core, list[i].number, &pid, &start) && pid == list[i].pid &&
             start == list[i].start)
-            z->role->reap(z->user, now, list[i].number);
+            bli_ngx_core_reap(&z->core, now, list[i].number);
     }
     bli_ngx_zone_unlock(z);
 }
@@ -406,7 +407,7 @@ static void apply(struct bli_ngx_zone *z, uint64_t now) {
         return;
     if (z->role->apply(z->user, now, &err) == BAL_OK) {
         if (z->head->generation == 0 && z->inherited_count)
-            z->role->adopt_members(z->user, now, z->inherited, z->inherited_count);
+            bli_ngx_core_adopt_members(&z->core, now, z->inherited, z->inherited_count);
         __atomic_store_n(&z->head->generation, generation, __ATOMIC_RELAXED);
         return;
     }
@@ -435,7 +436,7 @@ static void maintain_zone(struct bli_ngx_zone *z, uint64_t now) {
     apply(z, now);
     if (received_elsewhere)
         z->role->detach_stations(z->user, now);
-    const uint64_t next = z->role->run_timers(z->user, now);
+    const uint64_t next = bli_ngx_core_run_timers(&z->core, now);
     z->role->tick(z->user, now);
     const struct bli_ngx_refused refused = z->role->refused(z->user);
     bli_ngx_zone_unlock(z);
@@ -452,7 +453,7 @@ static void on_deadline_timer(ngx_event_t *event) {
     struct bli_ngx_zone *z = zone_of_event(event);
     if (!z->attached || !bli_ngx_zone_lock(z)) /* the next tick sets the timer again */
         return;
-    const uint64_t now = bli_ngx_now(), next = z->role->run_timers(z->user, now);
+    const uint64_t now = bli_ngx_now(), next = bli_ngx_core_run_timers(&z->core, now);
     bli_ngx_zone_unlock(z);
     if (delay_ms(next, now, TICK_MS) < TICK_MS)
         ngx_add_timer(&z->deadline_timer, delay_ms(next, now, TICK_MS));
@@ -494,9 +495,9 @@ static enum bal_code open_view(struct bli_ngx_zone *z, struct bal_error *err) {
     set_event(&z->wait_timer, on_wait_timer, &z->whose, false);
     set_event(&z->deadline_timer, on_deadline_timer, &z->whose, true);
     set_event(&z->stall.timer, on_stall, &z->whose, true);
-    const enum bal_code code = z->role->open(z->user, z->block, seed, err);
+    const enum bal_code code = z->role->open(z->user, z->block, seed, &z->core, err);
     z->opened = !code;
-    z->wake_pending = code ? NULL : z->role->wake_pending(z->user);
+    z->wake_pending = code ? NULL : bli_ngx_core_wake_pending(&z->core);
     return code;
 }
 
@@ -506,10 +507,10 @@ static enum bal_code join_zone(struct bli_ngx_zone *z, struct bal_error *err) {
     if (!bli_ngx_zone_lock(z))
         return bal_fail(err, BAL_E_RANGE, "its lock cannot be had");
     const uint64_t now = bli_ngx_now();
-    const enum bal_code code = z->role->join(z->user, now, pid, start, err);
+    const enum bal_code code = bli_ngx_core_join(&z->core, now, pid, start, err);
     if (!code) {
         z->attached = true;
-        z->head->slot[z->role->worker_number(z->user)] = (uint32_t)ngx_process_slot;
+        z->head->slot[bli_ngx_core_worker_number(&z->core)] = (uint32_t)ngx_process_slot;
         apply(z, now);
     }
     bli_ngx_zone_unlock(z);
@@ -585,7 +586,7 @@ static void exit_process(ngx_cycle_t *cycle) {
         z->attached = false;
         if (!bli_ngx_zone_lock(z)) /* others find that it has ended */
             continue;
-        z->role->leave(z->user, bli_ngx_now());
+        bli_ngx_core_leave(&z->core, bli_ngx_now());
         bli_ngx_zone_unlock(z);
     }
 }

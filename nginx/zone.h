@@ -11,7 +11,7 @@
  *     in the role          if (bli_ngx_zone_lock(z)) { ... the core ...; bli_ngx_zone_unlock(z); }
  *
  * About eight times a second one of the processes looks for dead ones and runs timers
- * (bli_ngx_role.run_timers). A process whose requests wait does so as often as needed, and a graceful
+ * (bli_ngx_core_run_timers). A process whose requests wait does so as often as needed, and a graceful
  * shutdown does not end it until they are done: bli_ngx_zone_wait_begin() and bli_ngx_zone_wait_end(). */
 #ifndef NGINX_ZONE_H
 #define NGINX_ZONE_H
@@ -19,6 +19,7 @@
 #include "ballast/error.h"
 #include "ballast/live/wire.h"
 #include "compat.h"
+#include "core.h"
 #include "datagram_errors.h"
 #include "journal.h"
 #include "lock.h"
@@ -38,25 +39,10 @@ struct bli_ngx_role {
      * two. */
     void (*limit)(void *user, ngx_cycle_t *cycle, uint64_t connections);
     void (*create)(void *user, void *block, uint64_t now);
-    /* This process's view of the block. Not locked. */
-    enum bal_code (*open)(void *user, void *block, uint64_t seed, struct bal_error *err);
+    /* This process's view of the block, which *core then is. Not locked. */
+    enum bal_code (*open)(void *user, void *block, uint64_t seed, struct bli_ngx_core *core,
+                          struct bal_error *err);
 
-    /* As the functions of the same names in ballast/live/dispatcher.h and station_role.h. */
-    enum bal_code (*join)(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err);
-    uint32_t (*worker_number)(void *user);
-    bool (*worker)(void *user, uint32_t i, uint64_t *pid, uint64_t *start);
-    void (*reap)(void *user, uint64_t now, uint32_t i);
-    void (*leave)(void *user, uint64_t now);
-    uint64_t (*run_timers)(void *user, uint64_t now);
-    uint32_t (*next_to_wake)(void *user);
-    const bool *(*wake_pending)(void *user);
-    /* For roles with a transport: messages to be sent, and received messages. */
-    const struct bal_message *(*outgoing)(void *user, uint32_t *count);
-    enum bal_receipt (*receive)(void *user, uint64_t now, const struct bal_message *message);
-    /* As the functions of the same names in ballast/live/dispatcher.h and station_role.h. */
-    uint32_t (*members)(void *user, struct bal_member *members, uint32_t room);
-    uint64_t (*members_version)(void *user);
-    void (*adopt_members)(void *user, uint64_t now, const struct bal_member *members, uint32_t count);
     /* Members of a block of this role, in a process that has no view of it; not locked. */
     uint32_t (*read_members)(void *user, void *block, struct bal_member *members, uint32_t room);
     /* What was deferred while the lock could not be acquired (stall.h). */
@@ -83,11 +69,12 @@ struct bli_ngx_role {
 
 enum {
     BLI_NGX_WORKERS_MAX = 256
-}; /* processes that use a zone at once; role.worker is called for i below it */
+}; /* processes that use a zone at once; bli_ngx_core_worker is called for i below it */
 
 struct bli_ngx_zone {
     const struct bli_ngx_role *role;
     void *user;
+    struct bli_ngx_core core; /* this process's view of the block, once it is opened */
     ngx_shm_zone_t *shm;
     const char *kind;                    /* "upstream" or "station", for the log ... */
     const ngx_str_t *host;               /* ... and its name */
@@ -129,9 +116,9 @@ static inline size_t bli_ngx_aligned(size_t size) {
 __attribute__((warn_unused_result)) static inline bool bli_ngx_zone_lock(struct bli_ngx_zone *z) {
     return bli_ngx_lock_acquire(z->lock, &z->stall.holder) || bli_ngx_stall_begin(z);
 }
-/* Under the lock, collects the processes that have decisions (calls role.next_to_wake until there are no
- * more) and the outgoing messages; releases the lock; then wakes, sends, and writes the log lines that were
- * kept. */
+/* Under the lock, collects the processes that have decisions (calls bli_ngx_core_next_to_wake until there are
+ * no more) and the outgoing messages; releases the lock; then wakes, sends, and writes the log lines that
+ * were kept. */
 void bli_ngx_zone_unlock_and_flush(struct bli_ngx_zone *z);
 static inline void bli_ngx_zone_unlock(struct bli_ngx_zone *z) {
     if (*z->wake_pending || z->transport || bli_ngx_journal_lines)
