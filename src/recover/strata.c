@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Compares the means of two kinds of jobs block by block, with a jackknife standard error. */
-#include "log/strata.h"
+#include "recover/strata.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Logs that do not name servers: jobs that found few others in the whole fleet hardly waited. Their times are
  * taken as service times without waiting. */
-#ifndef LOG_LOW_LOAD_H
-#define LOG_LOW_LOAD_H
+#ifndef RECOVER_LOW_LOAD_H
+#define RECOVER_LOW_LOAD_H
 
 #include "ballast/recover.h"
 

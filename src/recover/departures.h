@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The jobs at a server, reconstructed from a log: the time at which each of them will leave, in order. */
-#ifndef LOG_DEPARTURES_H
-#define LOG_DEPARTURES_H
+#ifndef RECOVER_DEPARTURES_H
+#define RECOVER_DEPARTURES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Estimates service times without waiting from the jobs that arrived at low load. */
-#include "log/low_load.h"
+#include "recover/low_load.h"
 
-#include "log/departures.h"
-#include "log/strata.h"
+#include "recover/departures.h"
+#include "recover/strata.h"
 
 #include <math.h>
 #include <stdlib.h>

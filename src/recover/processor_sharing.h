@@ -2,8 +2,8 @@
 /* Processor sharing: computes how much work each job got on a server that shares its time among all jobs
  * there, for several numbers of cores at once. Jobs are added in order of arrival and are passed on when they
  * leave. */
-#ifndef LOG_PROCESSOR_SHARING_H
-#define LOG_PROCESSOR_SHARING_H
+#ifndef RECOVER_PROCESSOR_SHARING_H
+#define RECOVER_PROCESSOR_SHARING_H
 
 #include "ballast/trace.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* For each server and number of cores k, V(t) = integral of min(1, k / n(t)) dt is what a job that had been
  * there all the time would have got; one that comes at A and leaves at D got V(D) - V(A). */
-#include "log/processor_sharing.h"
+#include "recover/processor_sharing.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Infers the number of slots of a server from overtaking and from how sizes depend on the queue. */
-#include "log/slot_inference.h"
+#include "recover/slot_inference.h"
 
 #include <math.h>
 

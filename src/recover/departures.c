@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A sorted list of the times at which the jobs at a server will leave. */
-#include "log/departures.h"
+#include "recover/departures.h"
 
 #include <stdlib.h>
 #include <string.h>

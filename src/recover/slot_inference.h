@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Infers the number of slots of servers from a log: how often jobs overtake each other, and how their sizes
  * would depend on what they find if there were k slots, for every k at once. */
-#ifndef LOG_SLOT_INFERENCE_H
-#define LOG_SLOT_INFERENCE_H
+#ifndef RECOVER_SLOT_INFERENCE_H
+#define RECOVER_SLOT_INFERENCE_H
 
 #include "ballast/recover.h"
-#include "log/departures.h"
-#include "log/strata.h"
+#include "recover/departures.h"
+#include "recover/strata.h"
 
 enum { BLI_EVIDENCE_MAX = 64 }; /* slots that are distinguished, at most */
 

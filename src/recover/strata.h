@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The mean of one kind of jobs over that of another, compared block by block of a log: so that changes over
  * the time of the log are not mistaken for a difference between the kinds. */
-#ifndef LOG_STRATA_H
-#define LOG_STRATA_H
+#ifndef RECOVER_STRATA_H
+#define RECOVER_STRATA_H
 
 #include <stdint.h>
 

@@ -2,9 +2,9 @@
 /* One pass over the jobs for the evidence, and one that writes what was recovered. */
 #include "ballast/recover.h"
 
-#include "log/low_load.h"
-#include "log/processor_sharing.h"
-#include "log/slot_inference.h"
+#include "recover/low_load.h"
+#include "recover/processor_sharing.h"
+#include "recover/slot_inference.h"
 
 #include <math.h>
 #include <stdlib.h>
