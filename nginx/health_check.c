@@ -226,29 +226,30 @@ static bool is_abandoned(struct probe *p, const ngx_connection_t *c) {
     return true;
 }
 
-static void on_write(ngx_event_t *event) {
-    ngx_connection_t *c = event->data;
-    struct probe *p = c->data;
+/* Goes on with the connection; true: it is there, and the event is about what goes over it. */
+static bool is_open(struct probe *p, ngx_connection_t *c) {
     if (is_abandoned(p, c))
-        return;
+        return false;
     if (!p->connected)
         end_connect(p);
     else if (is_shaking_hands(c))
         shake_hands(p);
-    else if (p->sent < check_of(p)->size)
+    else
+        return true;
+    return false;
+}
+
+static void on_write(ngx_event_t *event) {
+    ngx_connection_t *c = event->data;
+    struct probe *p = c->data;
+    if (is_open(p, c) && p->sent < check_of(p)->size)
         send_request(p);
 }
 
 static void on_read(ngx_event_t *event) {
     ngx_connection_t *c = event->data;
     struct probe *p = c->data;
-    if (is_abandoned(p, c))
-        return;
-    if (!p->connected)
-        end_connect(p);
-    else if (is_shaking_hands(c))
-        shake_hands(p);
-    else if (p->sent == check_of(p)->size)
+    if (is_open(p, c) && p->sent == check_of(p)->size)
         receive_response(p);
 }
 
