@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A live fleet in simulated time: dispatchers and stations of the live core, as nginx configures them (a beat
- * of 100 ms, 10 ms for replies). Poisson arrivals, exponential service. Every datagram and every hop of a
- * request takes the same delay, or an exponential one, so that they overtake each other; datagrams get lost
- * if that is wanted. Tokens ride on responses.
- * What is measured follows from the setting alone. Ends the program with a message where there is no memory.
+/* A live fleet in simulated time, by the engine live-core, with the settings of nginx: a beat of 100 ms, 10
+ * ms for replies. Poisson arrivals, exponential service. Every datagram and every hop of a request takes the
+ * same delay, or an exponential one, so that they overtake each other; datagrams get lost if that is wanted.
+ * What is measured follows from the setting alone. Ends the program with a message where that fails.
  */
 #ifndef BENCH_LIVE_FLEET_H
 #define BENCH_LIVE_FLEET_H
@@ -22,7 +21,7 @@ struct live_fleet_setting {
     uint64_t gap_ns;  /* bal_dispatcher_config.gap_ns */
     const char *policy;
     uint64_t seed;     /* from 1 on */
-    uint64_t requests; /* that are measured; a tenth as many come first */
+    uint64_t requests; /* that come while it is measured, on average; a tenth as many come first */
     bool timed;        /* measure what the first dispatcher takes of a processor */
 };
 

@@ -126,6 +126,8 @@ struct bli_network {
 bool bli_network_is_plain(const struct bli_network *network);
 /* The same, but there may be several dispatchers. */
 bool bli_network_is_near(const struct bli_network *network);
+/* How long a job waits for replies; unit: the mean service time. */
+double bli_network_timeout(const struct bli_network *network, double unit);
 /* May messages be late or lost, so that replies have to be waited for? */
 bool bli_network_takes_time(const struct bli_network *network);
 /* Are there servers that fail, so that jobs may fail too? */

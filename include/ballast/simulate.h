@@ -164,6 +164,7 @@ enum bli_engine {
     BLI_ENGINE_STEALING,
     BLI_ENGINE_NETWORK,
     BLI_ENGINE_LIVE, /* real processes: measured by `ballast live`, never simulated */
+    BLI_ENGINE_CORE, /* the live core in simulated time; runs where it is asked for */
     BLI_ENGINE_COUNT
 };
 const char *bli_engine_text(enum bli_engine engine);

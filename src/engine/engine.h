@@ -17,6 +17,13 @@ enum bal_code bli_engine_event(const struct bli_model *model, const struct bal_p
 enum bal_code bli_engine_network(const struct bli_model *model, const struct bal_policy_spec *policy,
                                  const struct bli_run *run, struct bli_trial *trial, struct bal_error *err);
 
+/* The same with the code of live fleets: dispatchers and stations of the live core. */
+enum bal_code bli_engine_core(const struct bli_model *model, const struct bal_policy_spec *policy,
+                              const struct bli_run *run, struct bli_trial *trial, struct bal_error *err);
+/* Can it? Beyond what the table of engines knows. */
+enum bal_code bli_core_check(const struct bli_model *model, const struct bal_policy_spec *policy,
+                             struct bal_error *err);
+
 /* Slotted time: batches and random capacities. */
 enum bal_code bli_engine_slotted(const struct bli_model *model, const struct bal_policy_spec *policy,
                                  const struct bli_run *run, struct bli_trial *trial, struct bal_error *err);

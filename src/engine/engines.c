@@ -51,7 +51,12 @@
     X(NETWORK, "settings of the network")                                                                    \
     X(TRACE, "a replay of recorded jobs")                                                                    \
     X(HISTORY, "a history")                                                                                  \
-    X(FAILING, "a run in which servers fail")
+    X(FAILING, "a run in which servers fail")                                                                \
+    X(STARTED, "servers that begin with jobs")                                                               \
+    X(STILL_IDLE, "servers that report at a rate while they are idle")                                       \
+    X(BLIND, "a policy that tells classes apart at servers that do not")                                     \
+    X(ANY_VICTIM, "thieves that may ask themselves (victims: all)")                                          \
+    X(SLOW_START, "a slow start")
 
 enum {
 #define X(name, text) AT_##name,
@@ -76,6 +81,9 @@ static const struct engine {
     uint64_t only_for; /* it is chosen for models with one of these; 0: for all */
     enum bal_code (*run)(const struct bli_model *model, const struct bal_policy_spec *policy,
                          const struct bli_run *run, struct bli_trial *trial, struct bal_error *err);
+    /* what only numbers tell; NULL: there is nothing of the kind */
+    enum bal_code (*check)(const struct bli_model *model, const struct bal_policy_spec *policy,
+                           struct bal_error *err);
 } engines[] = {
     [BLI_ENGINE_AUTO] = {"auto"},
     [BLI_ENGINE_MARKOV] = {"markov",
@@ -105,6 +113,17 @@ static const struct engine {
                                     BIT(TASKS) | BIT(MANY_MOVED) | BIT(FAILING)),
                             BIT(NETWORK) | BIT(UNBOUNDED) | BIT(MANY_SLOTS), bli_engine_network},
     [BLI_ENGINE_LIVE] = {"live"},
+#ifdef __wasm__ /* the page has no live core */
+    [BLI_ENGINE_CORE] = {"live-core"},
+#else
+    [BLI_ENGINE_CORE] = {"live-core",
+                         ALL & ~(DISPATCHER | BIT(SPEEDS) | BIT(SHARING) | BIT(LIFO) | BIT(BACKLOG) |
+                                 BIT(BOUNDED) | BIT(RENEWS) | BIT(RENEWALS) | BIT(TASKS) | BIT(MANY_MOVED) |
+                                 BIT(FAILING) | BIT(WORK) | BIT(UNORDERED) | BIT(PREEMPTIVE) | BIT(PATIENCE) |
+                                 BIT(FAILURES) | BIT(BUFFER) | BIT(POWER) | BIT(STARTED) | BIT(STILL_IDLE) |
+                                 BIT(BLIND) | BIT(ANY_VICTIM) | BIT(SLOW_START) | BIT(TRACE) | BIT(HISTORY)),
+                         0, bli_engine_core, bli_core_check},
+#endif
 };
 enum { ENGINES = sizeof engines / sizeof *engines };
 
@@ -169,6 +188,9 @@ static uint64_t of_policy(const struct bli_model *model, const struct bal_policy
            when(holds && model->backlog == 0 && model->clock == BLI_CLOCK_CONTINUOUS, BIT(UNBOUNDED)) |
            when(renews && policy->wants & BAL_WANTS_STILL_IDLE, BIT(RENEWALS)) |
            when(discipline == BLI_DISCIPLINE_PREEMPTIVE, BIT(PREEMPTIVE)) |
+           when(policy->wants & BAL_WANTS_STILL_IDLE, BIT(STILL_IDLE)) |
+           when(discipline == BLI_DISCIPLINE_FIFO && model->classes && policy->flags & BAL_TAKES_RANKS,
+                BIT(BLIND)) |
            when(discipline != BLI_DISCIPLINE_FIFO && policy->flags & BAL_NEEDS_WORK, BIT(UNORDERED));
 }
 
@@ -189,12 +211,15 @@ static uint64_t of_model(const struct bli_model *model) {
            when(model->buffer > 0, BIT(BUFFER)) | when(model->backlog > 0, BIT(BACKLOG)) |
            when(model->hold_limit.given, BIT(HOLD_LIMIT)) |
            when(bli_model_reports_renew(model), BIT(RENEWS)) |
+           when(model->start.busy > 0 || model->start.setup > 0 || model->start.off > 0, BIT(STARTED)) |
+           when(model->steal.kind != BAL_STEAL_NONE && !model->others, BIT(ANY_VICTIM)) |
+           when(model->network.slow_start > 0, BIT(SLOW_START)) |
            when(!bli_network_is_plain(&model->network), BIT(NETWORK));
 }
 
 static uint64_t of_run(const struct bli_run *run) {
     return when(run && run->trace, BIT(TRACE)) | when(run && run->history, BIT(HISTORY)) |
-           when(run && run->failing > 0, BIT(FAILING));
+           when(run && run->failing > 0, BIT(FAILING)) | when(run && run->initial, BIT(STARTED));
 }
 
 /* ---- which engine has it ---- */
@@ -286,7 +311,7 @@ enum bal_code bli_engines_choose(const struct bli_model *model, const struct bal
                         engines[found].name);
     }
     *chosen = found;
-    return BAL_OK;
+    return engines[found].check ? engines[found].check(model, policy, err) : BAL_OK;
 }
 
 enum bal_code bli_engine_run(enum bli_engine engine, const struct bli_model *model,

@@ -289,7 +289,7 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
         const struct bli_warming warming = warming_of(net, d, &closing);
         bli_slow_start_chosen(&warming, server);
     }
-    if (network_link_is_cut(net, j->dispatcher, server)) /* no connection comes about */
+    if (link_is_cut(&net->links, j->dispatcher, server)) /* no connection comes about */
         network_schedule(net, net->now + net->timeout, (struct message){.type = FAILURE, .job = job});
     else
         network_send_reliable(

@@ -426,10 +426,7 @@ static enum bal_code init_network(struct network *net, const struct bal_policy_c
     net->free_job = net->free_message = net->free_inquiry = NO_INDEX;
     net->spare_size = NAN;
     net->takes_time = bli_network_takes_time(wire);
-    net->loss = wire->loss;
-    net->timeout = wire->timeout > 0      ? wire->timeout
-                   : wire->delay.mean > 0 ? 10 * wire->delay.mean
-                                          : unit / 10;
+    net->timeout = bli_network_timeout(wire, unit);
     net->sink_time = wire->fail_fast.time > 0 ? wire->fail_fast.time : unit / 20;
     struct bal_rng arrivals;
     bal_rng_init(&arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);

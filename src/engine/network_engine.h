@@ -17,6 +17,7 @@
 #define ENGINE_NETWORK_ENGINE_H
 
 #include "base/event_list.h"
+#include "engine/links.h"
 #include "engine/stretch.h"
 #include "engine/system.h"
 #include "policy/closing.h"
@@ -189,12 +190,6 @@ struct net_sharing {
     uint32_t room;    /* of in_slot */
 };
 
-/* An event for as long as it lasts. */
-struct interference {
-    uint32_t servers, dispatchers; /* CUT: the links between the first ones */
-    double loss, until;
-};
-
 struct network {
     struct system system; /* first; its dispatcher is dispatcher 0 */
     const struct bli_model *model;
@@ -205,8 +200,7 @@ struct network {
     bool discards;   /* servers that are off do so with jobs that reach them */
     bool takes_time; /* messages may be late or lost, so that probes must be waited for */
     double timeout, sink_time;
-    double loss;   /* as it is now */
-    unsigned cuts; /* of the events, a bit for each one that cuts links now */
+    struct links links;
     struct bli_arrival_source arrivals;
     struct bal_rng sizes, origins, wires, churn, stealing;
     double spare_size; /* of a job that was refused: the next one gets it; NaN: none */
@@ -248,7 +242,6 @@ struct network {
     bool no_memory;
     double arrives;                          /* when the next job comes */
     const struct network_observer *observer; /* NULL: no observer */
-    struct interference interference[BLI_NETWORK_EVENTS_MAX];
 };
 
 /* ---- network_engine.c: a run, step by step ---- */
@@ -287,12 +280,6 @@ static inline void network_schedule(struct network *net, double time, struct mes
     net->message[index] = message;
 }
 
-/* When the last of the cuts ends that the link is under; 0: it is under none. */
-double bli_network_cut_until(const struct network *net, uint32_t dispatcher, uint32_t server);
-static inline bool network_link_is_cut(const struct network *net, uint32_t dispatcher, uint32_t server) {
-    return __builtin_expect(net->cuts != 0, 0) && bli_network_cut_until(net, dispatcher, server) > 0;
-}
-
 /* Sends a message on a connection: it takes its time. */
 static inline void network_send_reliable(struct network *net, struct message message) {
     if (__builtin_expect(net->observer != NULL, 0))
@@ -305,9 +292,9 @@ static inline void network_send_reliable(struct network *net, struct message mes
 
 /* A datagram, which may be lost. */
 static inline void network_send(struct network *net, struct message message) {
-    if (net->loss > 0 && bal_rng_uniform(&net->wires) < net->loss)
+    if (net->links.loss > 0 && bal_rng_uniform(&net->wires) < net->links.loss)
         return;
-    if (message.type != STEAL_REQUEST && network_link_is_cut(net, message.dispatcher, message.server))
+    if (message.type != STEAL_REQUEST && link_is_cut(&net->links, message.dispatcher, message.server))
         return;
     network_send_reliable(net, message);
 }
@@ -315,7 +302,7 @@ static inline void network_send(struct network *net, struct message message) {
 /* What has become of a job, to its dispatcher; it waits for the end of a cut. */
 void bli_network_send_after_cut(struct network *net, uint32_t server, struct message message);
 static inline void network_send_news(struct network *net, uint32_t server, struct message message) {
-    if (__builtin_expect(net->cuts != 0, 0))
+    if (__builtin_expect(net->links.cuts != 0, 0))
         bli_network_send_after_cut(net, server, message);
     else
         network_send_reliable(net, message);

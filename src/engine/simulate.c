@@ -228,7 +228,9 @@ static enum bal_code check_needs(const struct bli_model *model, const struct bal
     case BLI_SCHEME_GENERATED:
         return check_generated(model, policy->policy, err);
     default:
-        return check_routed(model, policy, engine == BLI_ENGINE_NETWORK || needs_network(model, policy), err);
+        return check_routed(
+            model, policy,
+            engine == BLI_ENGINE_NETWORK || engine == BLI_ENGINE_CORE || needs_network(model, policy), err);
     }
 }
 

@@ -118,15 +118,16 @@ static size_t print_fluid(const struct bli_draft *draft, char *text, size_t size
     return bli_value_print_flag(draft->c.fluid, text, size);
 }
 
+/* All but real processes. */
 static const char *engine_name(int i) {
-    return bli_engine_text((enum bli_engine)i);
+    return bli_engine_text((enum bli_engine)(i + (i >= BLI_ENGINE_LIVE)));
 }
 
 static enum bal_code set_engine(struct bli_draft *draft, const char *text, struct bal_error *err) {
     int choice = 0;
-    const enum bal_code code = bli_value_choice(text, engine_name, BLI_ENGINE_LIVE, &choice, err);
+    const enum bal_code code = bli_value_choice(text, engine_name, BLI_ENGINE_COUNT - 1, &choice, err);
     if (!code)
-        draft->c.run.engine = (enum bli_engine)choice;
+        draft->c.run.engine = (enum bli_engine)(choice + (choice >= BLI_ENGINE_LIVE));
     return code;
 }
 
@@ -188,7 +189,8 @@ static const struct bli_field fields[] = {
      BLI_SETTING_AT(engine, c.run.engine),
      .default_value = "auto",
      .argument = "NAME",
-     .help = "`markov`, `event`, `network`, `slotted`, `pooled`, `stealing`; `auto`: by the model"},
+     .help = "`markov`, `event`, `network`, `live-core`, `slotted`, `pooled`, `stealing`; `auto`: by the "
+             "model"},
 };
 
 const struct bli_table bli_run_table = {"run", "How long and how often.", fields,

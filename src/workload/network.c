@@ -29,6 +29,12 @@ bool bli_network_events_include(const struct bli_network_events *events, enum bl
     return false;
 }
 
+double bli_network_timeout(const struct bli_network *network, double unit) {
+    return network->timeout > 0      ? network->timeout
+           : network->delay.mean > 0 ? 10 * network->delay.mean
+                                     : unit / 10;
+}
+
 bool bli_network_takes_time(const struct bli_network *network) {
     const struct bli_network_events *events = &network->events;
     return network->delay.mean > 0 || network->loss > 0 || network->churn.up > 0 ||

@@ -2,11 +2,11 @@
 /* Jobs that are held at several dispatchers: the lab's network engine and the live core, each in its own
  * simulated time, send the same messages for each job and answer as fast.
  *
- * The live fleet is that of bench/live_fleet.h: blocks, tickets, datagrams. The engine knows none of these;
- * they have the rules in common (policy/offers.h, policy/slot_requests.h and others), and what each makes of
- * them is compared. Times are in mean services of 5 ms: a delay of 0.02 unless stated otherwise, a beat of
- * 20, 2 for replies. Where delays vary messages overtake each other; where datagrams get lost, servers are
- * silent now and then. */
+ * The live core is run by the engine live-core: blocks, tickets, datagrams. The network engine knows none of
+ * these; they have the rules in common (policy/offers.h, policy/slot_requests.h and others), and what each
+ * makes of them is compared. Times are in mean services of 5 ms: a delay of 0.02 unless stated otherwise, a
+ * beat of 20, 2 for replies. Where delays vary messages overtake each other; where datagrams get lost,
+ * servers are silent now and then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,55 +14,23 @@
 
 #include <cmocka.h>
 
-#include "../../bench/live_fleet.h"
 #include "../agree.h"
 
 enum { RUNS = 12, REQUESTS = 10000 };
-
-struct fleet_task {
-    struct live_fleet_setting setting;
-    struct replications *into;
-};
-
-static void live_once(void *context, size_t i) {
-    const struct fleet_task *task = context;
-    struct live_fleet_setting setting = task->setting;
-    setting.seed = 1 + i;
-    const struct live_fleet_measured m = live_fleet_measure(&setting);
-    for (int quantity = 0; quantity < QUANTITIES; quantity++)
-        task->into->value[i][quantity] = NAN;
-    task->into->value[i][BLI_RESPONSE_MEAN] = m.mean_ns / setting.service_ns;
-    task->into->value[i][BLI_REPORTS_PER_JOB] = m.datagrams;
-}
 
 struct size {
     uint32_t servers, slots, dispatchers;
     double delay; /* of each message; 0: 0.02. Below 0: exponential with that mean */
     double loss;
+    double beat; /* 0: 20 */
 };
 
 static double delay_of(struct size fleet) {
     return fleet.delay == 0 ? 0.02 : fabs(fleet.delay);
 }
 
-static struct replications run_live(struct size fleet, double load, const char *policy) {
-    struct replications r = replications_new(RUNS);
-    struct fleet_task task = {{.servers = fleet.servers,
-                               .slots = fleet.slots,
-                               .dispatchers = fleet.dispatchers,
-                               .load = load,
-                               .service_ns = 5e6,
-                               .delay_ns = 5e6 * delay_of(fleet),
-                               .delays_vary = fleet.delay < 0,
-                               .loss = fleet.loss,
-                               .policy = policy,
-                               .requests = REQUESTS},
-                              &r};
-    assert_int_equal(bli_pool_run(2, RUNS, live_once, &task, NULL), BAL_OK);
-    return r;
-}
-
-static struct replications run_lab(struct size fleet, double load, const char *policy) {
+static struct replications run_by(enum bli_engine engine, struct size fleet, double load,
+                                  const char *policy) {
     struct bli_model model = {.load = load};
     struct bal_policy_spec spec;
     model.servers = (struct bli_servers){.groups = 1, .group = {{.count = fleet.servers, .speed = 1}}};
@@ -72,13 +40,13 @@ static struct replications run_lab(struct size fleet, double load, const char *p
     bli_dist_scale(&model.network.delay, delay_of(fleet));
     model.network.loss = fleet.loss;
     model.network.dispatchers.count = fleet.dispatchers;
-    model.network.heartbeat = 20;
-    model.network.timeout = 2;
+    model.network.heartbeat = fleet.beat > 0 ? fleet.beat : 20;
+    model.network.timeout = model.network.heartbeat / 10;
     assert_int_equal(bal_policy_parse(policy, &spec, NULL), BAL_OK);
     const struct bli_run run = {.seed = 1,
                                 .time = 1.1 * REQUESTS / bli_model_arrival_rate(&model),
                                 .warmup = 1 / 11.0,
-                                .engine = BLI_ENGINE_NETWORK};
+                                .engine = engine};
     return replicate(&model, &spec, &run, RUNS);
 }
 
@@ -87,8 +55,8 @@ static struct replications run_lab(struct size fleet, double load, const char *p
 static const double alarm = 1e-6, slack = 0.002;
 
 static bool agree(struct size fleet, double load, const char *policy) {
-    struct replications live = run_live(fleet, load, policy);
-    struct replications lab = run_lab(fleet, load, policy);
+    struct replications live = run_by(BLI_ENGINE_CORE, fleet, load, policy);
+    struct replications lab = run_by(BLI_ENGINE_NETWORK, fleet, load, policy);
     char what[160];
     snprintf(what, sizeof what,
              "%s, %u servers of %u slots, %u dispatchers, load %g, delay %g, loss %g: live and lab", policy,
@@ -155,11 +123,11 @@ static void so_do_others_where_messages_are_late_or_lost(void **state) {
     check_disturbed("jiq:else=least-conn");
 }
 
-static double messages_of(uint32_t servers, uint32_t dispatchers, const char *policy) {
-    struct replications lab = run_lab((struct size){servers, 1, dispatchers}, 0.3, policy);
+static double messages_of(enum bli_engine engine, struct size fleet, const char *policy) {
+    struct replications runs = run_by(engine, fleet, 0.3, policy);
     double mean, error;
-    describe(&lab, BLI_REPORTS_PER_JOB, &mean, &error);
-    replications_free(&lab);
+    describe(&runs, BLI_REPORTS_PER_JOB, &mean, &error);
+    replications_free(&runs);
     return mean;
 }
 
@@ -169,34 +137,24 @@ static void messages_do_not_grow_with_the_fleet(void **state) {
     (void)state;
     for (uint32_t servers = 50; servers <= 200; servers *= 2)
         for (uint32_t dispatchers = 4; dispatchers <= 16; dispatchers *= 4) {
-            const double hold = messages_of(servers, dispatchers, "jiq:else=hold");
-            const double own = messages_of(servers, dispatchers, "jiq:else=least-conn");
+            const struct size fleet = {servers, 1, dispatchers};
+            const double hold = messages_of(BLI_ENGINE_NETWORK, fleet, "jiq:else=hold");
+            const double own = messages_of(BLI_ENGINE_NETWORK, fleet, "jiq:else=least-conn");
             print_message("# %u servers, %u dispatchers: %.2f messages, %.2f not held\n", servers,
                           dispatchers, hold, own);
             assert_true(hold < 1.5 * own);
         }
 }
 
-static double datagrams_of(uint32_t servers, double delay_ns, const char *policy) {
-    const struct live_fleet_setting setting = {.servers = servers,
-                                               .dispatchers = 4,
-                                               .load = 0.3,
-                                               .service_ns = 50e6,
-                                               .delay_ns = delay_ns,
-                                               .policy = policy,
-                                               .seed = 1,
-                                               .requests = REQUESTS};
-    return live_fleet_measure(&setting).datagrams;
-}
-
-/* The same where an answer takes 6 ms, and all stations would be told after 0.5, 2.5 and 5 ms. If no one
- * waited for answers holding would cost three to seven times as much. */
+/* The same with services of 50 ms where an answer takes 6 ms, and all stations would be told after 0.5, 2.5
+ * and 5 ms. If no one waited for answers holding would cost three to seven times as much. */
 static void late_answers_cost_no_more(void **state) {
     (void)state;
     static const uint32_t servers[] = {10, 50, 200};
     for (unsigned i = 0; i < sizeof servers / sizeof *servers; i++) {
-        const double hold = datagrams_of(servers[i], 3e6, "jiq:else=hold");
-        const double not_held = datagrams_of(servers[i], 3e6, "jiq:else=least-conn");
+        const struct size fleet = {servers[i], 1, 4, .delay = 0.06, .beat = 2};
+        const double hold = messages_of(BLI_ENGINE_CORE, fleet, "jiq:else=hold");
+        const double not_held = messages_of(BLI_ENGINE_CORE, fleet, "jiq:else=least-conn");
         print_message("# %u servers, a delay of 3 ms: %.2f datagrams, %.2f not held\n", servers[i], hold,
                       not_held);
         assert_true(hold < 1.5 * not_held);

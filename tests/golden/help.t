@@ -154,7 +154,8 @@ $ ballast help compare
 |                            (default auto)
 |   --window W               or measure this last span of a run alone; with the time given it is a span of a path,
 |                            which need not be settled (default none)
-|   --engine NAME            markov, event, network, slotted, pooled, stealing; auto: by the model (default auto)
+|   --engine NAME            markov, event, network, live-core, slotted, pooled, stealing; auto: by the model
+|                            (default auto)
 |   --seed S                 another seed, other random numbers (default 1)
 |   --threads K              threads to use (default: all processors); results do not depend on it
 |
