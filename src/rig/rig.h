@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 enum {
-    RIG_DISPATCHERS = 64,
+    RIG_DISPATCHERS = 128, /* as many as a station in nginx knows */
     RIG_SERVERS = 200,
     RIG_PROCESSES = RIG_DISPATCHERS + 2 * RIG_SERVERS + 2 * RIG_HOSTS
 };

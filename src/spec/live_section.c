@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVERS_MAX = 200, DISPATCHERS_MAX = 64, FAULTS_MAX = 50, CLASSES_TOLD_APART = 6 };
+enum { SERVERS_MAX = 200, DISPATCHERS_MAX = 128, FAULTS_MAX = 50, CLASSES_TOLD_APART = 6 };
 
 /* A block of real processes is one draw of what policies draw; its prediction need not be. So many times it
  * is simulated, unless it is long, and then hardly varies. */

@@ -134,6 +134,13 @@ $ sed 's/exp(0.02)/exp/; s/servers: 4/servers: 201/' base >f.yaml; cat >>f.yaml 
 ! ballast: f.yaml:2: servers: 201 are too many: at most 200 can be started on one machine
 ! ballast: f.yaml:6: keepers: keepers work for stations; leave out `stations: no`
 ? 2
+$ sed 's/dispatchers: 2/dispatchers: 129/' base >f.yaml; cat >>f.yaml <<'END'
+> policies: [random]
+> live: {seconds: 1}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:4: dispatchers: 129 are too many: at most 128 can be started on one machine
+? 2
 
 # How long messages take can be measured there, and there alone.
 $ sed 's/dispatchers: 2/&, delay: measured/' base >f.yaml; cat >>f.yaml <<'END'
