@@ -94,6 +94,7 @@ struct bli_tabs {
     double lambda, mu, nu; /* lambda is multiplied by the curve */
     struct bli_curve curve;
     double unit;     /* a mean service time in the unit of the curve */
+    double gain;     /* of rate-idle; 0, as bli_tabs_init leaves it: tabs */
     uint32_t buffer; /* most jobs at a server; one more is lost; 0, as bli_tabs_init leaves it: no limit */
     unsigned phases;
     double start[BLI_DIST_PHASES], rate[BLI_DIST_PHASES], jump[BLI_DIST_PHASES][BLI_DIST_PHASES],

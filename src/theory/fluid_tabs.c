@@ -15,6 +15,9 @@
  * long as F < lambda. (The printed system of the phase case takes differences over i where mass must be moved
  * whole; this is derived afresh.)
  *
+ * Under rate-idle x = gain (lambda - F)+ d0/(d0 + 1e-6), whether or not servers are idle: where none is off
+ * none can be started, and nearly none where nearly none is.
+ *
  * With a buffer of B jobs there are B levels; what joins a full server is lost.
  *
  * So there are three modes. SPARE: u > 0. SLIDING: u = 0 and F < lambda, every server that becomes idle gets
@@ -63,6 +66,14 @@ static double excess_of(const struct bli_tabs *tabs, double t, const double *y) 
     return tabs->nu * y[SETUP] + emptying_of(tabs, y) - lambda_at(tabs, t);
 }
 
+/* Servers that are started, where `queued` jobs find none idle. */
+static double waking_of(const struct bli_tabs *tabs, int mode, double t, const double *y, double queued) {
+    static const double hardly_any = 1e-6;
+    if (!(tabs->gain > 0))
+        return mode == SLIDING ? queued : 0;
+    return y[OFF] > 0 ? tabs->gain * fmax(0, -excess_of(tabs, t, y)) * y[OFF] / (y[OFF] + hardly_any) : 0;
+}
+
 /* The levels: `placed` jobs per unit of time start at idle servers, `queued` join busy ones. */
 static void move_levels(const struct bli_tabs *tabs, const double *y, size_t levels, double placed,
                         double queued, double *dy) {
@@ -89,7 +100,7 @@ static void rhs(const void *param, int mode, double t, const double *y, size_t l
     const double lambda = lambda_at(tabs, t);
     const double placed = mode == SPARE ? lambda : lambda + excess_of(tabs, t, y);
     const double queued = lambda - placed;
-    const double waking = mode == SLIDING ? queued : 0;
+    const double waking = waking_of(tabs, mode, t, y, queued);
     dy[OFF] = (mode == SPARE ? tabs->mu * spare_of(tabs, y) : 0) - waking;
     dy[SETUP] = waking - tabs->nu * y[SETUP];
     move_levels(tabs, y, levels, placed, queued, dy);

@@ -38,9 +38,11 @@ $ sed 's/:.*//' order.json | sort | comm -13 - known
 | central
 | delayed-off
 | fastest-idle
+| last-idle
 | pod-scp
 | pod-sep
 | pod-ssp
+| rate-idle
 | scd
 | sed
 | stealing

@@ -713,6 +713,28 @@ static unsigned choose_tabs(struct world *w) {
     return busy;
 }
 
+/* Fewer servers become idle than jobs come: an arrival may start one, whether or not it finds one idle. */
+static unsigned choose_rate_idle(struct world *w) {
+    double idle_rate = 0;
+    for (unsigned s = 0; s < w->servers; s++) {
+        idle_rate += w->server[s].jobs == 1;
+        idle_rate += is_in_setup(&w->server[s]) ? param(w, "nu") : 0;
+    }
+    const double missing = 1 - idle_rate / (w->model->load * w->servers);
+    const unsigned green = uniform_where(w, has_told), red = uniform_where(w, is_off);
+    const unsigned to = green < w->servers ? green : uniform_where(w, is_busy);
+    const bool lonely = to == w->servers && uniform_where(w, is_in_setup) == w->servers;
+    if ((lonely || bal_rng_uniform(&w->rng) < param(w, "gain") * missing) && red < w->servers) {
+        w->server[red].power = SETUP;
+        w->server[red].clock = w->now + exponential(w, w->mean_service / param(w, "nu"));
+    }
+    return to;
+}
+
+static unsigned choose_last_idle(struct world *w) {
+    return w->last_idle < w->servers ? w->last_idle : uniform(w, w->servers);
+}
+
 static const struct rule {
     const char *name;
     unsigned (*choose)(struct world *w);
@@ -727,7 +749,9 @@ static const struct rule {
     {"jiq", choose_jiq, true},
     {"pi", choose_pi, true},
     {"rcpb", choose_rcpb, false},
+    {"last-idle", choose_last_idle, false},
     {"tabs", choose_tabs, true},
+    {"rate-idle", choose_rate_idle, true},
     {"least-conn", choose_own, false},
     {"lsq", choose_lsq, false},
     {"scd", choose_scd, false},
@@ -768,7 +792,9 @@ static void stand_by(struct world *w, struct server *server) {
     const char *name = w->spec->policy->name;
     if (strcmp(name, "rcpb") == 0)
         server->clock = w->now + exponential(w, w->mean_service / rcpb_rate(w));
-    if (strcmp(name, "tabs") == 0)
+    if (strcmp(name, "last-idle") == 0)
+        server->clock = w->now + exponential(w, w->mean_service / param(w, "mu"));
+    if (strcmp(name, "tabs") == 0 || strcmp(name, "rate-idle") == 0)
         server->clock = w->now + exponential(w, w->mean_service / param(w, "mu"));
 }
 
@@ -852,6 +878,10 @@ static void ring(struct world *w, struct server *server) {
         w->m.reports += measuring(w);
         if (!server->stored && stored_names(w) < param(w, "c"))
             server->stored = true;
+        stand_by(w, server);
+    } else if (strcmp(w->spec->policy->name, "last-idle") == 0) {
+        w->m.reports += measuring(w);
+        w->last_idle = (unsigned)(server - w->server);
         stand_by(w, server);
     } else if (server->power == SETUP) {
         server->power = ON;
@@ -965,6 +995,8 @@ static void begin(struct world *w, const struct bli_model *model, const struct b
     for (unsigned g = 0; g < model->servers.groups; g++)
         for (unsigned i = 0; i < model->servers.group[g].count; i++)
             w->server[w->servers++].speed = model->servers.group[g].speed;
+    if (strcmp(w->spec->policy->name, "last-idle") == 0)
+        w->last_idle = w->servers; /* none has spoken */
     w->mean_service = model->size.mean * w->servers / bli_servers_capacity(&model->servers);
 }
 
@@ -1094,6 +1126,8 @@ static const char *const more_variants[] = {
     "care:x=10,service=0.5",
     "care:x=4,service=0",
     "board:t=0.3,d=3",
+    "last-idle:mu=20",
+    "rate-idle:mu=1,nu=0.5,gain=0.4",
     "board:t=2,pick=shortest",
     "board:t=2,pick=interpret",
     "ewma:d=3,decay=2",

@@ -217,6 +217,8 @@ $ ballast policies
 |     an idle server that has reported, else the one that was last idle
 | rcpb:c=1                    mup reports                  10  Gamarnik et al. 2016
 |     one of c stored names of idle servers, which report at a rate; else a uniform server
+| last-idle:mu=1              mu reports an idle server            10  Gamarnik et al. 2022
+|     the server that was the last to say that it is idle, which idle ones do at a rate
 | pod-scp:d1=1,d2=2           d1 or d2 probes               0  Niu et al. 2022
 |     pod with d2 probes for a high job and d1 for a low one; servers blind to class
 | pod-sep:d=2                 d probes                      0  Niu et al. 2022
@@ -225,6 +227,8 @@ $ ballast policies
 |     high jobs to the fewest high of d2, a low job giving way; servers let them interrupt
 | tabs:mu=0.1,nu=0.1          at most 2 reports          2000  Mukherjee et al. 2017
 |     an idle server that is on, else a busy one, and an idle one that is off is started
+| rate-idle:mu=0.1,nu=0.1     at most 2 reports         12000  Anselmi 2024
+|     as tabs, but servers are started when fewer become idle than jobs come, ahead of need
 | least-conn                  nothing                   10000  classic; nginx, HAProxy, Envoy
 |     the fewest requests in flight of this dispatcher (least connections), of all or of d
 | weighted-random             nothing                       0  classic

@@ -336,11 +336,11 @@ static void one_phase_is_exponential(void **unused) {
 
 /* Euler's method on the equations as they are written, with p0 by the sign of u: it dithers about u = 0 by a
  * step, so it is right to some steps. */
-static void agrees_with_small_steps(void **unused) {
-    (void)unused;
+static void assert_agrees_with_small_steps(double gain) {
     enum { LEVELS = 60, STEPS = 400000 };
     const double lambda = 0.4, mu = 0.2, nu = 0.3, until = 40, h = until / STEPS;
-    const struct bli_tabs tabs = tabs_of(lambda, mu, nu, "exp", "sine(0.5,30)");
+    struct bli_tabs tabs = tabs_of(lambda, mu, nu, "exp", "sine(0.5,30)");
+    tabs.gain = gain;
     struct bli_fluid_path path;
     double time[TIMES];
     follow(&tabs, until, &path, time);
@@ -356,7 +356,8 @@ static void agrees_with_small_steps(void **unused) {
         const double rate = lambda * (1 + 0.5 * sin(2 * acos(-1) * (double)step * h / 30));
         const double u = 1 - q[1] - d0 - d1;
         const double p0 = u > 0 ? 1 : fmin(1, (nu * d1 + q[1] - q[2]) / rate);
-        const double x = d0 > 0 ? rate * (1 - p0) : 0;
+        const double missing = fmax(0, rate - nu * d1 - (q[1] - q[2]));
+        const double x = d0 <= 0 ? 0 : gain > 0 ? gain * missing : rate * (1 - p0);
         double dq[LEVELS + 1];
         for (int i = 1; i <= LEVELS; i++)
             dq[i] = rate * (i == 1 ? p0 : (1 - p0) * (q[i - 1] - q[i]) / q[1]) - (q[i] - q[i + 1]);
@@ -367,7 +368,14 @@ static void agrees_with_small_steps(void **unused) {
     }
     bli_fluid_path_fini(&path);
     if (!(worst < 1e-3))
-        fail_msg("the paths are %g apart", worst);
+        fail_msg("gain %g: the paths are %g apart", gain, worst);
+}
+
+static void agrees_with_small_steps(void **unused) {
+    (void)unused;
+    assert_agrees_with_small_steps(0);
+    assert_agrees_with_small_steps(1); /* rate-idle */
+    assert_agrees_with_small_steps(0.3);
 }
 
 /* The same for sizes in two phases that change into each other, buffers, and servers that begin with several

@@ -928,6 +928,9 @@ static void what_makes_no_sense_is_refused(void **state) {
     assert_int_equal(bal_policy_parse("least-work", &policy, NULL), BAL_OK);
     config = stationed(2);
     assert_int_equal(bal_dispatcher_check(&policy, &config, &err), BAL_E_MODEL);
+    assert_int_equal(bal_policy_parse("rate-idle", &policy, NULL), BAL_OK);
+    assert_int_equal(bal_dispatcher_check(&policy, &config, &err), BAL_E_MODEL);
+    assert_non_null(strstr(err.text, "the load is not known here; use tabs"));
     assert_int_equal(bal_policy_parse("jiq:report=2", &policy, NULL), BAL_OK);
     assert_int_equal(bal_dispatcher_check(&policy, &config, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "use report=1"));
@@ -1984,6 +1987,7 @@ static const char *const switched[] = {"random",
                                        "scd",
                                        "care:x=2",
                                        "board:t=0.01,pick=interpret",
+                                       "last-idle",
                                        "pod:d=3",
                                        "pod-memory",
                                        "jsq",

@@ -752,6 +752,90 @@ static void rcpb_keeps_few_names(void **state) {
     host_fini(&host);
 }
 
+/* rate-idle, ten servers at load 0.5, so that five jobs come in a mean service: with three servers of one job
+ * each and two in set-up at rate 0.5 four become idle, and the chance of a start is 0.8 (1 - 4/5), although
+ * one is idle. False alarm: 1e-6 each. */
+static void rate_idle_starts_what_is_missing(void **state) {
+    (void)state;
+    enum { SERVERS = 10, OFF = 4 };
+    static const uint32_t length[SERVERS] = {1, 1, 1, 2, 0};
+    struct bal_policy_spec spec;
+    host_parse("rate-idle:nu=0.5,gain=0.8", &spec);
+    uint64_t woken[2] = {0, 0}, which[OFF - 1] = {0};
+    for (uint64_t draw = 0; draw < 4000; draw++) {
+        struct host host;
+        host_init(&host, &spec, SERVERS, 1000 + draw);
+        const struct bal_policy_context half = {SERVERS, 0.5};
+        bal_policy_init(&spec, &half, host.state);
+        for (uint32_t server = 0; server < SERVERS; server++) {
+            host.length[server] = length[server];
+            host_report(&host,
+                        server < 4    ? BAL_REPORT_BUSY
+                        : server == 4 ? BAL_REPORT_IDLE
+                        : server < 7  ? BAL_REPORT_SETUP
+                                      : BAL_REPORT_OFF,
+                        server);
+        }
+        const struct bal_decision decision = host_route(&host, 1, false);
+        assert_int_equal(decision.server, 4);
+        const bool wakes = decision.wake != BAL_NONE;
+        assert_true(!wakes || decision.wake >= 7);
+        woken[wakes]++;
+        if (wakes)
+            which[decision.wake - 7]++;
+        host_fini(&host);
+    }
+    assert_fits("rate-idle", (const double[]){0.84, 0.16}, woken, 2);
+    assert_fits("rate-idle, who", (const double[]){1. / 3, 1. / 3, 1. / 3}, which, OFF - 1);
+    struct bal_error err;
+    const struct bal_policy_context unknown = {SERVERS, NAN};
+    assert_int_equal(bal_policy_check(&spec, &unknown, NULL, &err), BAL_E_MODEL);
+    assert_non_null(strstr(err.text, "the load is not known here; use tabs"));
+}
+
+/* With no server on a job is refused, and one is started unless one is on its way. */
+static void rate_idle_does_not_stay_off(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("rate-idle:gain=0.001", &spec);
+    struct host host;
+    host_init(&host, &spec, 3, 133);
+    for (uint32_t server = 0; server < 3; server++)
+        host_report(&host, BAL_REPORT_OFF, server);
+    struct bal_decision decision = host_route(&host, 1, false);
+    assert_true(decision.server == BAL_NONE && decision.wake < 3);
+    const uint32_t first = decision.wake;
+    decision = host_route(&host, 1, false);
+    assert_true(decision.server == BAL_NONE && decision.wake == BAL_NONE);
+    host_report(&host, BAL_REPORT_ON, first);
+    assert_int_equal(host_route(&host, 1, false).server, first);
+    host_fini(&host);
+}
+
+/* last-idle: one name, that of the last report, for all jobs until the next; anybody without it. */
+static void last_idle_keeps_one_name(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("last-idle:mu=0.01", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 134);
+    bool used[N] = {false};
+    for (int i = 0; i < 200; i++)
+        used[host_route(&host, 1, false).server] = true;
+    for (uint32_t server = 0; server < N; server++)
+        assert_true(used[server]);
+    host_report(&host, BAL_REPORT_STILL_IDLE, 3);
+    host_report(&host, BAL_REPORT_STILL_IDLE, 2);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(host_route(&host, 1, false).server, 2);
+    host_report(&host, BAL_REPORT_BUSY, 2); /* which it is, with the jobs that it has got */
+    host_report(&host, BAL_REPORT_GONE, 3);
+    assert_int_equal(host_route(&host, 1, false).server, 2);
+    host_report(&host, BAL_REPORT_GONE, 2);
+    assert_int_equal(bal_policy_tokens(&spec, host.state), 0);
+    host_fini(&host);
+}
+
 /* tabs: green servers first; else a busy one, and a red one is woken, once; with nobody on the job is
  * refused, and those that were woken are told again in turn: the wake may have been lost. */
 static void tabs_follows_the_colours(void **state) {
@@ -1309,6 +1393,9 @@ int main(void) {
         cmocka_unit_test(ewma_jumps_up_and_comes_down_slowly),
         cmocka_unit_test(lsq_believes_the_last_report),
         cmocka_unit_test(care_emulates_between_reports),
+        cmocka_unit_test(rate_idle_starts_what_is_missing),
+        cmocka_unit_test(rate_idle_does_not_stay_off),
+        cmocka_unit_test(last_idle_keeps_one_name),
         cmocka_unit_test(board_is_looked_at_once_in_a_period),
         cmocka_unit_test(board_interprets_what_a_period_brings),
         cmocka_unit_test(reports_may_be_repeated),
