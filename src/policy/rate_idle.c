@@ -32,7 +32,7 @@ static const struct bal_param params[] = {
               "servers started for each job that comes beyond those that become idle"},
 };
 
-enum colour { GREEN, RED, YELLOW, BLUE, COLOURS };
+enum token_colour { GREEN, RED, YELLOW, BLUE, COLOURS };
 
 struct state {
     double nu, gain;
@@ -40,7 +40,7 @@ struct state {
     uint32_t servers;
 };
 
-static struct bal_set *colour_set(const struct state *state, enum colour colour) {
+static struct bal_set *colour_set(const struct state *state, enum token_colour colour) {
     return (struct bal_set *)((char *)(state + 1) + colour * bal_set_size(state->servers));
 }
 
@@ -53,15 +53,15 @@ static size_t size(const double *value, const struct bal_policy_context *context
 static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
     *state = (struct state){value[NU], value[GAIN], context->load * context->servers, context->servers};
-    for (enum colour colour = GREEN; colour < COLOURS; colour++)
+    for (enum token_colour colour = GREEN; colour < COLOURS; colour++)
         bal_set_init(colour_set(state, colour), context->servers);
     for (uint32_t server = 0; server < context->servers; server++)
         bal_set_insert(colour_set(state, YELLOW), server);
 }
 
 /* COLOURS: none, because nothing is known of it. */
-static void set_colour(struct state *state, uint32_t server, enum colour to) {
-    for (enum colour colour = GREEN; colour < COLOURS; colour++)
+static void set_colour(struct state *state, uint32_t server, enum token_colour to) {
+    for (enum token_colour colour = GREEN; colour < COLOURS; colour++)
         bal_set_remove(colour_set(state, colour), server);
     if (to < COLOURS)
         bal_set_insert(colour_set(state, to), server);
@@ -117,12 +117,12 @@ static bool is_consistent(const void *block, const double *value, const struct b
     const struct state *state = block;
     if (state->servers != context->servers || state->nu != value[NU] || state->gain != value[GAIN])
         return false;
-    for (enum colour colour = GREEN; colour < COLOURS; colour++)
+    for (enum token_colour colour = GREEN; colour < COLOURS; colour++)
         if (!bal_set_sound(colour_set(state, colour), context->servers))
             return false;
     for (uint32_t server = 0; server < context->servers; server++) {
         unsigned colours = 0;
-        for (enum colour colour = GREEN; colour < COLOURS; colour++)
+        for (enum token_colour colour = GREEN; colour < COLOURS; colour++)
             colours += bal_set_contains(colour_set(state, colour), server);
         if (colours > 1)
             return false;
