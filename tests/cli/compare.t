@@ -52,7 +52,7 @@ $ sed 's/:.*//' order.json | sort | comm -13 - known
 
 # CSV: as many fields in each row as in the head, and the same numbers as JSON.
 $ ballast compare --servers 10 --jobs 5k --replications 4 --format csv >all.csv
-$ sed 's/"[^"]*"/policy/' all.csv | awk -F, '{print NF == fields || NR == 1; fields = NF}' | sort -u
+$ sed 's/"[^"]*"/text/g' all.csv | awk -F, '{print NF == fields || NR == 1; fields = NF}' | sort -u
 | 1
 $ head -n 1 all.csv | cut -d, -f-6
 | policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci
@@ -161,7 +161,7 @@ $ ballast compare --servers 30 --load 0.7 --policy pod:d=2 --jobs 20k --format j
 $ ballast compare --servers 20 --load 0.95 --exact --policy jsq --jobs 500 --warmup 0 --replications 40 --format json | jq -c '.results[0].doubts'
 | ["settling","theory","bound"]
 $ ballast compare --servers 20 --load 0.95 --policy jsq --jobs 500 --warmup 0 --replications 40 --format json | jq -c '.results[0].doubts'
-| ["settling","bound"]
+| ["settling","theory","bound"]
 $ ballast compare --servers 20 --load 0.95 --exact --policy jsq --jobs 500 --warmup 0 --replications 40 | grep '^!: jsq'
 | !: jsq: still settling while it was measured, or perhaps so: the mean may be off by more than
 | !: jsq: theory that is exact, or close for so many servers, lies far outside the interval
