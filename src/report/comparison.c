@@ -287,9 +287,7 @@ static void json_load(struct json *json, const struct bli_result *result) {
 
 void bli_comparison_json_fields(struct json *json, const struct bli_case *c, const struct bli_result *result,
                                 const struct bli_theory_row *theory_row) {
-    char policy[200];
-    bal_policy_print(&c->policy, policy, sizeof policy);
-    bli_json_text(json, "policy", policy);
+    bli_json_text(json, "policy", bli_policy_name(&c->policy).text);
     json_times(json, "response", c, result, BLI_OF_RESPONSE);
     json_times(json, "waiting", c, result, BLI_OF_WAITING);
     json_queue(json, result);

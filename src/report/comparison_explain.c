@@ -40,9 +40,7 @@ static const struct bal_policy *policy_at(const struct story *story, size_t plac
 }
 
 static void write_name(struct story *story, size_t place) {
-    char text[200];
-    bal_policy_print(&story->comparison->cases[story->order[place]].policy, text, sizeof text);
-    append_text(story, "%s", text);
+    append_text(story, "%s", bli_policy_name(&story->comparison->cases[story->order[place]].policy).text);
 }
 
 static struct bli_estimate mean_at(const struct story *story, size_t place) {

@@ -408,13 +408,11 @@ static void print_moves(const struct comparison *comparison, FILE *out) {
         const double moves = comparison->results[i].metric[BLI_MOVES_PER_HIGH_JOB].mean;
         if (!(moves > 0))
             continue;
-        char policy[200];
-        bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
         fprintf(out,
                 comparison->cases[i].model.class_count > 2
                     ? "%s moves jobs to other servers, %.3g for each job of class 1.\n"
                     : "%s moves %.3g low jobs to another server per high job.\n",
-                policy, moves);
+                bli_policy_name(&comparison->cases[i].policy).text, moves);
     }
 }
 
@@ -425,12 +423,10 @@ static void print_steals(const struct comparison *comparison, FILE *out) {
         if (!(requests > 0))
             continue;
         const bool slotted = comparison->cases[i].model.clock == BLI_CLOCK_SLOTTED;
-        char policy[200];
-        bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
         fprintf(out,
                 "%s: %.3g requests a server and %s, %.3g %% of them get work; a job is stolen %.3g times.\n",
-                policy, requests, slotted ? "slot" : "unit of time", 100 * steals / requests,
-                metric[BLI_STEALING_MOVED].mean);
+                bli_policy_name(&comparison->cases[i].policy).text, requests,
+                slotted ? "slot" : "unit of time", 100 * steals / requests, metric[BLI_STEALING_MOVED].mean);
     }
 }
 
@@ -467,9 +463,8 @@ static void print_refused_classes(const struct bli_case *c, const struct bli_res
 
 static void print_shedding(const struct comparison *comparison, size_t i, FILE *out) {
     const struct bli_result *result = &comparison->results[i];
-    char policy[200];
-    bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
-    fprintf(out, "%s refuses %.3g %% of all jobs", policy, 100 * result->metric[BLI_REFUSED].mean);
+    fprintf(out, "%s refuses %.3g %% of all jobs", bli_policy_name(&comparison->cases[i].policy).text,
+            100 * result->metric[BLI_REFUSED].mean);
     print_refused_classes(&comparison->cases[i], result, out);
     fputs(", because no more may wait; times are of the others.\n", out);
 }
@@ -484,30 +479,28 @@ static void print_losses(const struct comparison *comparison, FILE *out) {
             print_shedding(comparison, i, out);
             continue;
         }
-        char policy[200];
-        bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
         const bool discards = bal_policy_flags(&comparison->cases[i].policy) & BAL_DISCARDS;
         const char *where = !discards ? "full buffers"
                             : comparison->cases[i].model.buffer == 0
                                 ? "servers that are off"
                                 : "full buffers and servers that are off";
-        fprintf(out, "%s loses %.3g %% of all jobs at %s and refuses %.3g %% with no server on.\n", policy,
-                100 * lost, where, 100 * refused);
+        fprintf(out, "%s loses %.3g %% of all jobs at %s and refuses %.3g %% with no server on.\n",
+                bli_policy_name(&comparison->cases[i].policy).text, 100 * lost, where, 100 * refused);
     }
 }
 
 /* One line for each, as theory has it where it is known. */
 static void print_leaving(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count && comparison->cases[0].model.patience.mean > 0; i++) {
-        char policy[200], share[BLI_METRIC_TEXT], theory[60] = "";
+        char share[BLI_METRIC_TEXT], theory[60] = "";
         const struct bli_estimate gave_up = comparison->results[i].metric[BLI_GAVE_UP];
-        bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
         bli_metric_print((struct bli_estimate){100 * gave_up.mean, 100 * gave_up.half_width}, share);
         if (!isnan(comparison->theory_row[i].known.gave_up))
             snprintf(theory, sizeof theory, " (theory: %.4g %%)",
                      100 * comparison->theory_row[i].known.gave_up);
         if (*share)
-            fprintf(out, "%s: %s %% of jobs give up%s; times are of the others.\n", policy, share, theory);
+            fprintf(out, "%s: %s %% of jobs give up%s; times are of the others.\n",
+                    bli_policy_name(&comparison->cases[i].policy).text, share, theory);
     }
 }
 
@@ -516,10 +509,8 @@ static void print_failures(const struct comparison *comparison, FILE *out) {
         const double failed = comparison->results[i].metric[BLI_FAILED].mean;
         if (!(failed > 0))
             continue;
-        char policy[200];
-        bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
         fprintf(out, "%s fails %.3g %% of all jobs: a wrong answer, or none. Its times are of the others.\n",
-                policy, 100 * failed);
+                bli_policy_name(&comparison->cases[i].policy).text, 100 * failed);
     }
 }
 

@@ -81,9 +81,9 @@ enum bal_code bli_fluid_figure(const struct bli_fluid_report *report, const char
         goto out;
     }
     draw_levels(&drawing, view);
-    char policy[200], title[320], measured[60];
-    bal_policy_print(view->report->policy, policy, sizeof policy);
-    snprintf(title, sizeof title, "%s, load %g, from %s", policy, view->report->load, view->report->from);
+    char title[520], measured[60];
+    snprintf(title, sizeof title, "%s, load %g, from %s", bli_policy_name(view->report->policy).text,
+             view->report->load, view->report->from);
     snprintf(measured, sizeof measured, "%u servers simulated", view->report->servers);
     const struct bli_panel panel = {
         .x = {.label = "time", .unit = "mean service times"},

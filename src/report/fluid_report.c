@@ -18,14 +18,12 @@ static const char *variant_text(const struct bli_theory_fluid *known) {
 }
 
 static void print_head(const struct fluid_view *view, FILE *out) {
-    char policy[200];
-    bal_policy_print(view->report->policy, policy, sizeof policy);
     const char *variant =
         strcmp(view->report->policy->policy->name, "rcpb") == 0 ? variant_text(&view->followed->known) : NULL;
     static const char *const told[] = {"servers", "load", "start", "steal", NULL};
     struct bli_head head = {.used = 0};
-    bli_head_add(&head, "%s at load %g from %s: fluid model%s%s", policy, view->report->load,
-                 view->report->from, variant ? ", " : "", variant ? variant : "");
+    bli_head_add(&head, "%s at load %g from %s: fluid model%s%s", bli_policy_name(view->report->policy).text,
+                 view->report->load, view->report->from, variant ? ", " : "", variant ? variant : "");
     if (view->followed->known.kind == BLI_FLUID_STEALING) {
         char steal[BAL_STEAL_TEXT];
         bal_steal_print(&view->followed->known.param.stealing.steal, steal, sizeof steal);
@@ -207,10 +205,8 @@ static void json_state(struct json *json, const char *key, bool simulated, const
 
 static void json_spec(struct json *json, const struct fluid_view *view) {
     static const char *const variants[] = {"constrained", "high-memory", "high-message"};
-    char policy[200];
-    bal_policy_print(view->report->policy, policy, sizeof policy);
     bli_json_open(json, "spec", '{');
-    bli_json_text(json, "policy", policy);
+    bli_json_text(json, "policy", bli_policy_name(view->report->policy).text);
     if (bli_json_if(json, view->followed->known.kind == BLI_FLUID_RCPB))
         bli_json_text(json, "variant", variants[view->followed->known.param.rcpb.variant]);
     if (bli_json_if(json, view->followed->known.kind == BLI_FLUID_STEALING)) {

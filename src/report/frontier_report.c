@@ -42,10 +42,9 @@ static void print_head(const struct bli_frontier_question *q, const char *what, 
     const struct bli_model *model = &q->model;
     const struct bli_draft draft = settings_of(q, true);
     struct bli_head head = {.used = 0};
-    char servers[1000], policy[300], slots[40], text[BAL_PLACEMENT_TEXT];
+    char servers[1000], slots[40], text[BAL_PLACEMENT_TEXT];
     bli_servers_print(&model->servers, servers, sizeof servers);
-    bal_policy_print(&q->policy, policy, sizeof policy);
-    bli_head_add(&head, "%s on %s servers", policy, servers);
+    bli_head_add(&head, "%s on %s servers", bli_policy_name(&q->policy).text, servers);
     bli_head_slots(model, slots, sizeof slots);
     bli_head_add(&head, "%s", slots);
     if (model->clock == BLI_CLOCK_SLOTTED && !is_chain(q)) {
@@ -267,10 +266,8 @@ static void put_loads(const struct bli_frontier_chart *chart, struct bli_rows *r
 static void json_spec(struct json *json, const struct bli_frontier_question *q, bool load) {
     const struct bli_model *model = &q->model;
     const bool slotted = model->clock == BLI_CLOCK_SLOTTED;
-    char policy[BAL_PLACEMENT_TEXT];
     bli_json_open(json, "spec", '{');
-    bal_policy_print(&q->policy, policy, sizeof policy);
-    bli_json_text(json, "policy", policy);
+    bli_json_text(json, "policy", bli_policy_name(&q->policy).text);
     bli_json_model(json, model, "servers");
     bli_json_text(json, "time", bli_clock_text(model->clock));
     bli_json_model_if(json, model, load, "load#");

@@ -59,6 +59,12 @@ void bli_json_slots(struct json *json, const struct bli_model *model) {
                             model->slots == BLI_SLOTS_ALL ? "all" : NULL);
 }
 
+struct bli_policy_name bli_policy_name(const struct bal_policy_spec *policy) {
+    struct bli_policy_name name;
+    bal_policy_print(policy, name.text, sizeof name.text);
+    return name;
+}
+
 void bli_head_print(const struct bli_head *head, FILE *out) {
     bli_table_wrap("", head->text, 0, out);
 }

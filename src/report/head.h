@@ -27,6 +27,12 @@ void bli_head_slots_and_speeds(const struct bli_model *model, char *text, size_t
 /* "slots": a number, or "all". */
 void bli_json_slots(struct json *json, const struct bli_model *model);
 
+/* A policy with its parameters, for the expression around it: bli_policy_name(&policy).text. */
+struct bli_policy_name {
+    char text[400];
+};
+struct bli_policy_name bli_policy_name(const struct bal_policy_spec *policy);
+
 void bli_head_print(const struct bli_head *head, FILE *out);
 
 /* The same for programs: an object "settings" in the form of an experiment file, and one field of a csv row

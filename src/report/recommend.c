@@ -55,9 +55,11 @@ static void print_names(const struct bli_candidate *candidate, size_t count, con
     for (size_t i = 0; i < count; i++) {
         if (!as_good[i])
             continue;
-        char label[BLI_REPLAY_LABEL];
-        bli_replay_label(candidate[i].policy, label);
-        fprintf(out, "%s%s", named == 0 ? "" : named + 1 == alike ? " and " : ", ", label);
+        fprintf(out, "%s%s",
+                named == 0           ? ""
+                : named + 1 == alike ? " and "
+                                     : ", ",
+                bli_replay_name(candidate[i].policy).text);
         named++;
     }
 }

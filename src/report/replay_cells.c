@@ -146,6 +146,12 @@ void bli_replay_label(const struct bal_policy_spec *policy, char text[BLI_REPLAY
     }
 }
 
+struct bli_policy_name bli_replay_name(const struct bal_policy_spec *policy) {
+    struct bli_policy_name name;
+    bli_replay_label(policy, name.text);
+    return name;
+}
+
 /* The share of all jobs that was turned away. */
 double bli_turned_away(const struct bli_result *result) {
     return result->metric[BLI_REFUSED].mean + result->metric[BLI_LOST].mean;

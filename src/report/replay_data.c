@@ -124,12 +124,12 @@ static void put_row(struct bli_rows *rows, const struct bli_replay_report *repor
                     const struct bli_draft *draft) {
     const struct bli_replay_outcome *outcome = &report->outcomes[i];
     const struct bli_result *result = &outcome->result;
-    char label[BLI_REPLAY_LABEL], doubts[BLI_DOUBT_WORDS];
-    bli_replay_label(&report->cases[i].policy, label);
+    char doubts[BLI_DOUBT_WORDS];
     bli_doubt_words(result->doubts, doubts);
     do {
         bli_row_begin(rows);
-        bli_row_quoted(rows, "policy", "the policy; parameters at their defaults are left out", label);
+        bli_row_quoted(rows, "policy", "the policy; parameters at their defaults are left out",
+                       bli_replay_name(&report->cases[i].policy).text);
         bli_row_number(rows, "load", "arriving work|of the capacity", report->cases[i].model.load);
         if (!bli_row_several(rows, "METRIC", bli_row_metrics_about))
             for (int m = 0; m < BLI_METRIC_COUNT; m++)
@@ -286,10 +286,8 @@ static void json_power(struct json *json, const struct bli_result *result) {
 
 static void json_result(struct json *json, const struct bli_replay_report *report, size_t i) {
     const struct bli_result *result = &report->outcomes[i].result;
-    char label[BLI_REPLAY_LABEL];
-    bli_replay_label(&report->cases[i].policy, label);
     bli_json_open(json, NULL, '{');
-    bli_json_text(json, "policy", label);
+    bli_json_text(json, "policy", bli_replay_name(&report->cases[i].policy).text);
     bli_json_text(json, "service_times", times_text(report));
     json_estimates(json, "response", report->outcomes[i].time, report);
     json_other_logs(json, &report->outcomes[i], report);
@@ -331,10 +329,8 @@ static void json_target(struct json *json, const struct bli_replay_report *repor
     for (size_t k = 0; k < report->count; k++) {
         const struct bli_sizing *sizing = &report->sizing[order[k]];
         const bool sized = sizing->outcome == BLI_SIZED;
-        char label[BLI_REPLAY_LABEL];
-        bli_replay_label(&report->cases[order[k]].policy, label);
         bli_json_open_line(json, NULL, '{');
-        bli_json_text(json, "policy", label);
+        bli_json_text(json, "policy", bli_replay_name(&report->cases[order[k]].policy).text);
         bli_json_text(json, "service_times", times_text(report));
         bli_json_text(json, "outcome", outcome_text(sizing->outcome));
         bli_json_number(json, "servers", sized ? (double)sizing->servers : NAN);
@@ -372,10 +368,8 @@ static void json_history(struct json *json, const struct bli_replay_report *repo
     bli_json_open(json, "policies", '[');
     for (size_t i = 0; i < report->count; i++) {
         const struct bli_history *history = &report->history[order[i]];
-        char label[BLI_REPLAY_LABEL];
-        bli_replay_label(&report->cases[order[i]].policy, label);
         bli_json_open(json, NULL, '{');
-        bli_json_text(json, "policy", label);
+        bli_json_text(json, "policy", bli_replay_name(&report->cases[order[i]].policy).text);
         bli_json_numbers(json, "mean", history->response, BLI_REPLAY_SPANS);
         bli_json_numbers(json, "p99", history->p99, BLI_REPLAY_SPANS);
         bli_json_numbers(json, "watts", history->watts, BLI_REPLAY_SPANS);

@@ -20,15 +20,13 @@ static void add_kind(struct table *table, const struct bli_replay_report *report
     const double jobs = (double)bli_trace_info(report->replay->trace)->jobs;
     for (size_t i = 0; i < report->count && jobs_of(report, kind) > 0; i++) {
         const struct bli_kind_outcome *outcome = &report->outcomes[order[i]].kind[kind];
-        char label[BLI_REPLAY_LABEL];
-        bli_replay_label(&report->cases[order[i]].policy, label);
         do {
             if (bli_table_column(table, 'l', "class"))
                 bli_table_add(table, "%s", i == 0 ? name_of(report, kind) : "");
             if (bli_table_column(table, 'r', "jobs"))
                 bli_table_add_number(table, "%.3g%%", i == 0 ? 100 * jobs_of(report, kind) / jobs : NAN);
             if (bli_table_column(table, 'l', "policy"))
-                bli_table_add(table, "%s", label);
+                bli_table_add(table, "%s", bli_replay_name(&report->cases[order[i]].policy).text);
             if (bli_table_column(table, 'r', "mean, %s", unit.name))
                 bli_cell_add_estimate(table, bli_in_unit(outcome->time[BLI_TIME_MEAN], unit), 2, "");
             bli_put_quantiles(table, report, outcome->time, unit);

@@ -136,10 +136,8 @@ static void put_row(struct table *table, const struct bli_replay_report *report,
     const struct bli_result *result = &outcome->result;
     const struct bli_case *c = &report->cases[i];
     const bool classes = report->replay->model.classes;
-    char label[BLI_REPLAY_LABEL];
-    bli_replay_label(&c->policy, label);
     if (bli_table_column(table, 'l', "policy"))
-        bli_table_add(table, "%s%s", label, bli_sizes_mark(c->policy.policy));
+        bli_table_add(table, "%s%s", bli_replay_name(&c->policy).text, bli_sizes_mark(c->policy.policy));
     if (bli_table_column(table, 'r', "mean, %s", unit.name))
         bli_cell_add_estimate(table, bli_in_unit(outcome->time[BLI_TIME_MEAN], unit), 2,
                               result->doubts ? " !" : "");
@@ -243,9 +241,7 @@ static void print_saving(const struct bli_replay_report *report, size_t i, size_
     const struct bli_replay_unit unit = bli_replay_unit(report);
     const double joules = bli_replay_energy(result), without = bli_replay_energy(on);
     const struct bli_replay_unit energy = bli_energy_unit(fmax(joules, without));
-    char label[BLI_REPLAY_LABEL], other_label[BLI_REPLAY_LABEL], ways[200];
-    bli_replay_label(&report->cases[i].policy, label);
-    bli_replay_label(&report->cases[other].policy, other_label);
+    char ways[200];
     print_ways(&report->cases[i], ways, sizeof ways);
     char saving[40] = "as much as";
     const double less = 100 * (1 - joules / without);
@@ -255,7 +251,9 @@ static void print_saving(const struct bli_replay_report *report, size_t i, size_
     fprintf(out,
             "%s %s: %s %s, %s %s (%s),\n"
             "  whose servers are always on; p99 %s %s compared with %s.\n",
-            label, ways, bli_cell_number(joules / energy.seconds, spent), energy.name, saving, other_label,
+            bli_replay_name(&report->cases[i].policy).text, ways,
+            bli_cell_number(joules / energy.seconds, spent), energy.name, saving,
+            bli_replay_name(&report->cases[other].policy).text,
             bli_cell_number(without / energy.seconds, other_spent),
             bli_cell_number(result->metric[BLI_RESPONSE_P99].mean / unit.seconds, p99), unit.name,
             bli_cell_number(on->metric[BLI_RESPONSE_P99].mean / unit.seconds, other_p99));
@@ -269,14 +267,13 @@ static void print_hint(const struct bli_replay_report *report, size_t i, FILE *o
     if (report->outcomes[i].result.metric[BLI_SERVERS_OFF].mean * RARELY >= 1 ||
         bli_window_rule_of(&c->policy, &rule))
         return;
-    char label[BLI_REPLAY_LABEL], standby[BLI_TIME_TEXT], between[BLI_TIME_TEXT];
-    bli_replay_label(&c->policy, label);
+    char standby[BLI_TIME_TEXT], between[BLI_TIME_TEXT];
     bli_time_length(c->model.standby.mean, standby);
     bli_time_length(bli_servers_count(&c->model.servers) / bli_model_arrival_rate(&c->model), between);
     fprintf(out,
             "%s hardly ever finds a server idle for %s, as each gets a job every %s on average;\n"
             "  a shorter --standby may save more.\n",
-            label, standby, between);
+            bli_replay_name(&c->policy).text, standby, between);
 }
 
 static void print_failure(const struct bli_replay_report *report, FILE *out) {
@@ -331,9 +328,8 @@ static void print_meaning(const struct bli_replay_report *report, FILE *out) {
 static void print_doubts(const struct bli_replay_report *report, const size_t *order, FILE *out) {
     struct doubt_notes notes = {0};
     for (size_t i = 0; i < report->count; i++) {
-        char label[BLI_REPLAY_LABEL];
-        bli_replay_label(&report->cases[order[i]].policy, label);
-        bli_doubt_add(&notes, label, &report->cases[order[i]], &report->outcomes[order[i]].result);
+        bli_doubt_add(&notes, bli_replay_name(&report->cases[order[i]].policy).text, &report->cases[order[i]],
+                      &report->outcomes[order[i]].result);
     }
     notes.undecided = false;
     bli_doubt_print(&notes, BLI_REMEDY_NONE, out);

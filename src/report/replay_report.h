@@ -59,6 +59,7 @@ enum { BLI_REPLAY_LABEL = 200 };
 
 /* The name of the policy in tables. Default parameters are left out. So are the rates of a policy that
  * switches servers off: its times are those of the fleet. */
+struct bli_policy_name bli_replay_name(const struct bal_policy_spec *policy); /* for an expression */
 void bli_replay_label(const struct bal_policy_spec *policy, char text[BLI_REPLAY_LABEL]);
 
 /* The settings of the replay, its fleet included. */

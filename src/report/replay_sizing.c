@@ -80,10 +80,9 @@ static void put_sizing(struct table *table, const struct bli_replay_report *repo
     static const struct bli_estimate unknown = {NAN, NAN};
     const struct bli_sizing *sizing = &report->sizing[i];
     const bool sized = sizing->outcome == BLI_SIZED;
-    char label[BLI_REPLAY_LABEL];
-    bli_replay_label(&report->cases[i].policy, label);
     if (bli_table_column(table, 'l', "policy"))
-        bli_table_add(table, "%s%s", label, bli_sizes_mark(report->cases[i].policy.policy));
+        bli_table_add(table, "%s%s", bli_replay_name(&report->cases[i].policy).text,
+                      bli_sizes_mark(report->cases[i].policy.policy));
     if (bli_table_column(table, 'r', "servers"))
         add_servers(table, sizing);
     if (bli_table_column(table, 'r', "load"))
@@ -128,12 +127,10 @@ static void print_refusal(const struct bli_replay_report *report, size_t i, FILE
     const struct bli_sizing *sizing = &report->sizing[i];
     if (sizing->outcome != BLI_SIZE_BEYOND || !(bli_turned_away(&sizing->at.result) > 0))
         return;
-    char label[BLI_REPLAY_LABEL];
-    bli_replay_label(&report->cases[i].policy, label);
     fprintf(out,
             "%s refuses %.3g %% of all jobs even then, as all servers are off at times: try a longer "
             "--standby.\n",
-            label, 100 * bli_turned_away(&sizing->at.result));
+            bli_replay_name(&report->cases[i].policy).text, 100 * bli_turned_away(&sizing->at.result));
 }
 
 /* A target for times does not cover jobs that have none. */
@@ -142,12 +139,10 @@ static void print_failures(const struct bli_replay_report *report, size_t i, FIL
     const double failed = sizing->at.result.metric[BLI_FAILED].mean;
     if (sizing->outcome != BLI_SIZED || !(failed > 0))
         return;
-    char label[BLI_REPLAY_LABEL];
-    bli_replay_label(&report->cases[i].policy, label);
     fprintf(out,
             "%s fails %.3g %% of all jobs on these %u servers: a wrong answer, or none. The target is met by "
             "the others.\n",
-            label, 100 * failed, sizing->servers);
+            bli_replay_name(&report->cases[i].policy).text, 100 * failed, sizing->servers);
 }
 
 static bool is_open_ended(const struct bli_replay_report *report) {
@@ -170,10 +165,9 @@ static void print_doubts(const struct bli_replay_report *report, FILE *out) {
     struct doubt_notes notes = {0};
     for (size_t i = 0; i < report->count; i++) {
         const struct bli_sizing *sizing = &report->sizing[i];
-        char label[BLI_REPLAY_LABEL];
-        bli_replay_label(&report->cases[i].policy, label);
         if (sizing->outcome == BLI_SIZED)
-            bli_doubt_add(&notes, label, &sizing->c, &sizing->at.result);
+            bli_doubt_add(&notes, bli_replay_name(&report->cases[i].policy).text, &sizing->c,
+                          &sizing->at.result);
     }
     notes.undecided = false; /* the jobs come to an end */
     bli_doubt_print(&notes, BLI_REMEDY_NONE, out);

@@ -94,9 +94,8 @@ static void print_doubts(const struct bli_priority_share_measured *measured, FIL
     struct doubt_notes notes = {0};
     fputs("Undecided: the simulation is doubted.\n", out);
     for (int i = 0; i < 2; i++) {
-        char policy[200];
-        bal_policy_print(&measured->cases[i].policy, policy, sizeof policy);
-        bli_doubt_add(&notes, policy, &measured->cases[i], results[i]);
+        bli_doubt_add(&notes, bli_policy_name(&measured->cases[i].policy).text, &measured->cases[i],
+                      results[i]);
     }
     bli_doubt_print(&notes, BLI_REMEDY_OPTION, out);
 }

@@ -42,14 +42,14 @@ static struct bli_estimate metric_of(const struct bli_slots_point *point, enum b
 static void print_head(const struct bli_slots_question *question, const struct bli_draft *draft, FILE *out) {
     static const char *const told[] = {"servers", "load", "service", "speeds", "slots", "replications", NULL};
     const struct bli_model *model = &question->base.model;
-    char servers[300], service[200], speeds[400], policy[200];
+    char servers[300], service[200], speeds[400];
     bli_servers_print(&model->servers, servers, sizeof servers);
     bli_dist_print(&model->size, service, sizeof service);
     bli_speeds_print(&model->speeds, speeds, sizeof speeds);
-    bal_policy_print(&question->base.policy, policy, sizeof policy);
     struct bli_head head = {.used = 0};
-    bli_head_add(&head, "%s on %s server%s with speeds %s at load %g of the best, service %s", policy,
-                 servers, bli_servers_count(&model->servers) == 1 ? "" : "s", speeds, model->load, service);
+    bli_head_add(&head, "%s on %s server%s with speeds %s at load %g of the best, service %s",
+                 bli_policy_name(&question->base.policy).text, servers,
+                 bli_servers_count(&model->servers) == 1 ? "" : "s", speeds, model->load, service);
     bli_head_add_settings(&head, draft, true, told);
     bli_head_add(&head, "; %s%u replications", question->base.precision > 0 ? "at least " : "",
                  question->base.replications);
@@ -210,11 +210,9 @@ static void put_points(struct bli_rows *rows, const struct bli_slots_question *q
 static void print_json(const struct bli_slots_question *question, const struct bli_slots_answer *answer,
                        const struct bli_draft *draft, struct bli_rows *rows) {
     struct json *json = rows->json;
-    char text[400];
     rows->lines = true;
     bli_rows_open(rows);
-    bal_policy_print(&question->base.policy, text, sizeof text);
-    bli_json_text(json, "policy", text);
+    bli_json_text(json, "policy", bli_policy_name(&question->base.policy).text);
     bli_head_json(json, draft, NULL);
     bli_json_number(json, "target", question->target);
     bli_json_open(json, "points", '[');

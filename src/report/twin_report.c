@@ -388,10 +388,7 @@ static void put_times(struct json *json, const char *prefix, const double *time,
 static void put_now(struct json *json, const struct bli_twin *twin) {
     const struct bli_twin_row *row = &twin->row[0];
     bli_json_open(json, "now", '{');
-    char policy[BLI_TWIN_TEXT];
-    if (row->what == BLI_TWIN_NOW)
-        bal_policy_print(&row->policy, policy, sizeof policy);
-    bli_json_text(json, "policy", row->what == BLI_TWIN_NOW ? policy : NULL);
+    bli_json_text(json, "policy", row->what == BLI_TWIN_NOW ? bli_policy_name(&row->policy).text : NULL);
     put_times(json, "", twin->times.time, twin->times.log);
     bli_json_number(json, "high_mean", twin->high[0]);
     bli_json_number(json, "high_p99", twin->high[1]);
@@ -416,12 +413,10 @@ static void put_row(struct bli_rows *rows, const struct bli_twin *twin, const st
     const struct bli_estimate above = bli_twin_above(row, &twin->row[0]);
     const bool now = twin->row[0].what == BLI_TWIN_NOW && twin->row[0].answered;
     const double of = now ? twin->row[0].time[BLI_TIME_MEAN] : NAN;
-    char policy[BLI_TWIN_TEXT];
-    bal_policy_print(&row->policy, policy, sizeof policy);
     rows->half = "_error";
     bli_row_begin(rows);
     bli_row_text(rows, "what", "what would be otherwise", row->text);
-    bli_row_text(rows, "policy", "under which policy", policy);
+    bli_row_text(rows, "policy", "under which policy", bli_policy_name(&row->policy).text);
     put_column(rows, "mean", "mean response time|s", row->time[BLI_TIME_MEAN], row->log[BLI_TIME_MEAN]);
     put_column(rows, "p50", "its median|s", row->time[BLI_TIME_P50], row->log[BLI_TIME_P50]);
     put_column(rows, "p99", "its 99th percentile|s", row->time[BLI_TIME_P99], row->log[BLI_TIME_P99]);
@@ -468,10 +463,8 @@ static void put_block(struct json *json, const struct bli_twin_report *report) {
         bli_json_text(json, "change", NULL);
         return;
     }
-    char policy[BLI_TWIN_TEXT];
-    bal_policy_print(advice.candidate[advice.taken].policy, policy, sizeof policy);
     print_advice(report, &advice, bli_nginx_block, block.stream);
-    bli_json_text(json, "recommended", policy);
+    bli_json_text(json, "recommended", bli_policy_name(advice.candidate[advice.taken].policy).text);
     bli_json_text(json, "upstream_block", bli_strbuf_close(&block) ? block.text : NULL);
     bli_strbuf_discard(&block);
     put_change(json, report, &advice);
