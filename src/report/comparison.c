@@ -261,7 +261,7 @@ static void json_theory(struct json *json, const struct bli_theory_row *theory_r
     if (bli_json_if(json, theory_row->solved.states > 0)) {
         bli_json_count(json, "states", theory_row->solved.states);
         bli_json_number(json, "lost", theory_row->solved.lost);
-        if (theory_row->solved.error > 0)
+        if (bli_json_if(json, theory_row->solved.error > 0))
             bli_json_number(json, "error", theory_row->solved.error);
     }
     if (bli_json_if(json, known->fit_error > 0))
