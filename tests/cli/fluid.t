@@ -106,7 +106,7 @@ $ ballast fluid
 ! ballast: fluid: name a policy: ballast fluid POLICY, such as pod:d=2 or rcpb:c=2,mu=9 or tabs
 ? 2
 $ ballast fluid jsq
-! ballast: policy 'jsq' has no fluid model here; those that have one are random, pod, pod-scp, pod-sep, pod-ssp, rcpb, jiq and tabs
+! ballast: policy 'jsq' has no fluid model here; those that have one are random, pod, pod-scp, pod-sep, pod-ssp, rcpb, jiq, tabs and rate-idle
 ? 2
 $ ballast fluid pod:d=2 --variant high-memory
 ! ballast: policy 'pod' has one fluid model only; variants are those of rcpb

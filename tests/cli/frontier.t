@@ -102,7 +102,7 @@ $ ballast stability stealing --n 16 --hosts 1 --steal constant --map --to 1.5
 ! ballast: --from and --to: the loads of a map go up, above 0 and below 1
 ? 2
 $ ballast stability nonsense
-! ballast: unknown policy 'nonsense': the policies are random, round-robin, jsq, pod, pod-memory, least-work, jiq, pi, rcpb, pod-scp, pod-sep, pod-ssp, tabs, least-conn, weighted-random, weighted-round-robin, sed, fastest-idle, lsq, scd, care, ewma, prequal, central, delayed-off, windowed, stealing
+! ballast: unknown policy 'nonsense': the policies are random, round-robin, jsq, pod, pod-memory, least-work, jiq, pi, rcpb, last-idle, pod-scp, pod-sep, pod-ssp, tabs, rate-idle, least-conn, weighted-random, weighted-round-robin, sed, fastest-idle, lsq, scd, care, board, ewma, prequal, central, delayed-off, windowed, stealing
 ? 2
 $ ballast stability tabs --slotted
 ! ballast: --policy: policy 'tabs:mu=0.1,nu=0.1' needs servers that switch off and are woken, which slotted time does not have

@@ -85,7 +85,7 @@ $ mkfifo pipe; ballast twin --log pipe --once
 ! ballast: --log: 'pipe' is no file; only a file can be followed
 ? 2
 $ ballast twin --log log.csv --current-policy fastest
-! ballast: --current-policy fastest: unknown policy 'fastest': the policies are random, round-robin, jsq, pod, pod-memory, least-work, jiq, pi, rcpb, pod-scp, pod-sep, pod-ssp, tabs, least-conn, weighted-random, weighted-round-robin, sed, fastest-idle, lsq, scd, care, ewma, prequal
+! ballast: --current-policy fastest: unknown policy 'fastest': the policies are random, round-robin, jsq, pod, pod-memory, least-work, jiq, pi, rcpb, last-idle, pod-scp, pod-sep, pod-ssp, tabs, rate-idle, least-conn, weighted-random, weighted-round-robin, sed, fastest-idle, lsq, scd, care, board, ewma, prequal
 ? 2
 $ ballast twin --log log.csv --window 5
 ! ballast: --window 5: '5' needs a unit: ns, us, ms, s, min or h, as in 200ms
