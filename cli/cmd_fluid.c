@@ -12,9 +12,10 @@ const struct cli_command cmd_fluid = {
         "from a\n"
         "starting state on, and what it tends to. For random, pod, pod-scp, pod-sep, pod-ssp, rcpb and jiq, "
         "with\n"
-        "exponential sizes of mean 1; and for tabs with sizes in phases and a load that varies, with the "
-        "fractions of\n"
-        "servers that are idle and on, are in set-up and off.",
+        "exponential sizes of mean 1; and for tabs and rate-idle with sizes in phases and a load that "
+        "varies, "
+        "with\n"
+        "the fractions of servers that are idle and on, are in set-up and off.",
     .examples =
         "  ballast fluid pod:d=2 --load 0.95 --until 50\n"
         "  ballast fluid rcpb:c=2,mu=9 --simulate 1000 --figure paths.svg\n"
