@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a dispatcher of a large fleet receives, sends and takes, by the number of stations and dispatchers.
  *
- *     bench-scale [--gap US] [--service MS] [--load X] [--policy P] [--seconds S] [N,M]...
+ *     bench-scale [--gap US] [--service MS] [--load X] [--loss X] [--policy P] [--seconds S] [N,M]...
  *
  * In simulated time: live_fleet.h. Datagrams and times follow from the arguments alone, the share of a
  * processor does not: it is the core alone, measured, without sockets. --gap 0: no station is asked for rarer
@@ -46,6 +46,8 @@ int main(int argc, char **argv) {
             f.service_ns = value * 1e6;
         else if (strcmp(option, "--load") == 0 && value > 0 && value < 1)
             f.load = value;
+        else if (strcmp(option, "--loss") == 0 && value >= 0 && value < 1)
+            f.loss = value;
         else if (strcmp(option, "--seconds") == 0 && value > 0)
             seconds = value;
         else if (strcmp(option, "--policy") == 0)

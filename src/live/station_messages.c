@@ -127,7 +127,7 @@ static void send_offer_news(void *host, uint32_t number, enum bli_offer_news new
     switch (news) {
     case BLI_OFFER_MADE:
         s->block->counts.offers++;
-        s->peer[number].news = 1;
+        s->peer[number].news = s->peer[number].news ? s->peer[number].news : PACE_REPEAT_BEATS;
         send_offer(s, number);
         break;
     case BLI_OFFER_CHANGED:
@@ -460,7 +460,9 @@ static void send_heartbeat_in_turn(struct bal_station *s, uint32_t number) {
     struct station_peer *peer = &s->peer[number];
     const bool due = pace_is_time((double)peer->pace_ns, (double)block->config.beat_ns, (double)block->now,
                                   (double)peer->beat_due);
-    if (!due && !(peer->news && peer->party.offered))
+    const bool again = peer->news == 1 && peer->party.offered;
+    peer->news -= peer->news > 0;
+    if (!due && !again)
         return;
     peer->news = 0;
     if (due)

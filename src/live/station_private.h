@@ -53,7 +53,7 @@ struct station_peer {
     struct bli_offer_party party; /* DISPATCHER: what it has been offered; in nanoseconds */
     uint64_t pace_ns;             /* DISPATCHER: the interval of heartbeats that it has asked for; 0: none */
     uint64_t beat_due;            /* where that is longer than ours, the time of the next one */
-    uint32_t news;                /* ... and an offer was sent since the last one */
+    uint32_t news; /* ... and after so many beats an offer is sent once more; 0: there is none */
 };
 
 struct station_block {

@@ -5,14 +5,18 @@
  * each `gap`, and where there are so many servers that their own interval would bring more, it asks each of
  * them for one in each `servers` gaps. That interval is in what a server says: its statements are valid for
  * three of them. So a dispatcher sees who has not heard it, or has restarted, and asks again; seldom, as a
- * server of a former release does not obey. What a server offers is said at once, and once more after its own
- * interval, because the message may have been lost; only what is said without news is slower.
+ * server of a former release does not obey. What a server offers is said at once, and once more when
+ * one to two of its own intervals have passed, because the message may have been lost: most are used by then.
+ * Only what is said without news is slower.
  *
  * Times are handed in, in any unit. */
 #ifndef POLICY_PACE_H
 #define POLICY_PACE_H
 
 #include "policy/closing.h"
+
+/* An offer is said once more with this beat of its server, unless it has been used. */
+enum { PACE_REPEAT_BEATS = 2 };
 
 /* Of one server, at a dispatcher. All zeros: nothing has been asked for. */
 struct bli_pace {

@@ -197,6 +197,32 @@ static void nothing_is_lost(void **state) {
     }
 }
 
+/* Jobs that wait at dispatchers which restart come again, each of them once: some ten are there in the end,
+ * and were there whenever all four restarted. */
+static void nor_is_what_waits_where_dispatchers_restart(void **state) {
+    (void)state;
+    enum { SEEDS = 20 };
+    struct bli_model model = network_of("6", 0.9);
+    char events[400] = "";
+    for (int i = 0; i < BLI_NETWORK_EVENTS_MAX; i++)
+        snprintf(events + strlen(events), sizeof events - strlen(events), "%srestart-dispatchers@%d",
+                 i ? " " : "", 100 + 100 * i);
+    add_events(&model, events);
+    struct bal_policy_spec spec;
+    assert_int_equal(bal_policy_parse("jiq:else=hold", &spec, NULL), BAL_OK);
+    double missing = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        const struct bli_run run = {.seed = seed, .time = 2000, .warmup = 0, .engine = BLI_ENGINE_CORE};
+        struct bli_core_counts counts;
+        const struct bli_core_options options = {.counts = &counts};
+        struct bli_trial trial = {0};
+        assert_int_equal(bli_core_measure(&model, &spec, &run, &options, &trial, NULL), BAL_OK);
+        missing += (double)counts.arrived - (double)trial.jobs;
+    }
+    print_message("# %.1f are there at the end\n", missing / SEEDS);
+    assert_true(missing < 25 * SEEDS);
+}
+
 /* More jobs at one host than there was room for: the run begins again, and measures what one with more room
  * would have. */
 static void an_overload_is_no_error(void **state) {
@@ -267,6 +293,7 @@ int main(void) {
         cmocka_unit_test(several_dispatchers_are_those_of_the_network_engine),
         cmocka_unit_test(failures_are_those_of_the_network_engine),
         cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(nor_is_what_waits_where_dispatchers_restart),
         cmocka_unit_test(an_overload_is_no_error),
         cmocka_unit_test(the_same_seed_gives_the_same),
         cmocka_unit_test(what_it_cannot_do_is_said),
