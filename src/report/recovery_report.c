@@ -232,6 +232,18 @@ static void print_rates(const struct bli_speeds_fit *fit, FILE *out) {
         bli_head_line(out, "", "work done per second with so many there: %s", text);
 }
 
+/* How far the log reaches. */
+static void print_reach(const struct bli_speeds_fit *fit, FILE *out) {
+    uint64_t ended = 0;
+    unsigned k = 0;
+    while (k < fit->numbers && 100 * ended < 99 * fit->jobs)
+        ended += fit->ended[++k];
+    if (100 * ended >= 99 * fit->jobs)
+        bli_head_line(
+            out, "",
+            "seldom more than %u there (1 %% of requests): how fast servers are with more is a guess", k);
+}
+
 static void print_works(const struct bli_recovery_report *report, FILE *out) {
     const struct bli_speeds_recovery *s = report->works;
     const struct bli_recovery *r = report->recovery;
@@ -256,6 +268,7 @@ static void print_works(const struct bli_recovery_report *report, FILE *out) {
         print_range(&s->fit, out);
         print_others(&s->fit, out);
         print_rates(&s->fit, out);
+        print_reach(&s->fit, out);
     }
     print_both(r, "work at full speed", out);
     if (r->unserved > 0)

@@ -58,6 +58,7 @@ $ ballast replay log.csv --speeds find --policy random --policy least-conn --qui
 |          more likely than cores(4.49), shared by all that are there: by 5.2 standard deviations
 |          work done per second with so many there: 1: 0.98 ± 0.12, 2: 1.74 ± 0.13, 3: 2.34 ±
 |          0.15, 5: 2.89 ± 0.17, 7: 3.77 ± 0.25, 10: 3.59 ± 0.43, 14: 4.03 ± 0.82
+|          seldom more than 15 there (1 % of requests): how fast servers are with more is a guess
 |          logged: mean 177.7 ms, p99 910.5 ms; work at full speed: mean 96.02 ms, p99 445.6 ms
 | span     2026-10-14 17:46:40 to 2026-10-14 17:48:18 UTC
 | fleet    3 servers: load 0.68, in the busiest 1 s (from 17:46:53) 0.949
@@ -87,6 +88,7 @@ $ ballast replay cores.csv --speeds find --policy random --quiet | sed -n '/^ser
 |          deviations
 |          work done per second with so many there: 1: 0.991 ± 0.05, 2: 1.91 ± 0.085, 3: 1.7 ±
 |          0.091, 5: 1.83 ± 0.14, 7: 1.89 ± 0.21, 10: 1.72 ± 0.3, 14: 1.26 ± 0.48
+|          seldom more than 13 there (1 % of requests): how fast servers are with more is a guess
 |          logged: mean 193.6 ms, p99 1.274 s; work at full speed: mean 93.43 ms, p99 431.1 ms
 | span     2026-10-14 17:46:40 to 2026-10-14 17:49:51 UTC
 
@@ -100,6 +102,7 @@ $ ballast replay light.csv --speeds find --policy random --quiet | sed -n '/^ser
 |          not told apart from 3 slots of full speed, in order: 0.5 standard deviations
 |          not told apart from cores(2.23), shared by all that are there: 0.1 standard deviations
 |          work done per second with so many there: 1: 0.999 ± 0.046, 2: 1.86 ± 0.25
+|          seldom more than 2 there (1 % of requests): how fast servers are with more is a guess
 |          logged: mean 100.1 ms, p99 491.3 ms; work at full speed: mean 98.99 ms, p99 479.5 ms
 | span     2026-10-14 17:46:43 to 2026-10-14 17:55:04 UTC
 
