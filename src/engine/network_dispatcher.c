@@ -202,12 +202,11 @@ void bli_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher
     dispatch_held(net, dispatcher);
 }
 
-/* It has made a statement: it can be reached. One that was silent is considered healthy: earlier failures no
- * longer count. */
+/* It has made a statement: it can be reached. */
 static void mark_heard(struct network *net, struct dispatcher *d, uint32_t server) {
     if (!d->known_until)
         return;
-    if (d->ejection && d->closed[server] & BLI_CLOSED_SILENT)
+    if (d->ejection && closing_is_healthy_again(d->closed[server], false))
         bli_ejection_release(d->ejection, server);
     const double until = net->now + BLI_STATEMENT_BEATS * net->wire->heartbeat;
     d->known_until[server] = until;

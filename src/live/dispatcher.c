@@ -806,8 +806,7 @@ static void receive_load(struct bal_dispatcher *d, uint32_t server, const struct
         receive_probe_reply(d, server, load->probe);
 }
 
-/* A station has sent a message: it can be reached. One that has restarted, or was silent, is considered
- * healthy: earlier failures no longer count. */
+/* A station has sent a message: it can be reached. */
 static void mark_station_alive(struct bal_dispatcher *d, uint32_t server, bool rebooted) {
     struct server *s = &d->server[server];
     s->heard_at = d->block->now;
@@ -818,7 +817,7 @@ static void mark_station_alive(struct bal_dispatcher *d, uint32_t server, bool r
     }
     if (rebooted)
         s->request.declined_until = 0;
-    if (rebooted || s->closed & SILENT)
+    if (closing_is_healthy_again(s->closed, rebooted))
         bli_ejection_release(d->ejection, server);
     if (s->closed & SUSPECT)
         bli_dispatcher_server_mark(d, server, SUSPECT, false);

@@ -98,4 +98,10 @@ static inline uint32_t closing_behind_held(const struct bli_closing *c, const st
     return bli_closing_fallback(c, tries, BAL_HOLD);
 }
 
+/* A server has been heard of; closed: by what it was until now. Was it silent, or has it restarted? Then it
+ * is considered healthy: earlier failures no longer count. */
+static inline bool closing_is_healthy_again(uint32_t closed, bool restarted) {
+    return restarted || closed & BLI_CLOSED_SILENT;
+}
+
 #endif
