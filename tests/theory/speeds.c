@@ -403,6 +403,26 @@ static void classes_wait_as_cobham_says(void **state) {
     }
 }
 
+/* Of three classes too, at four slots of full speed (M/M/4): each service takes 1 on average. */
+static void three_classes_wait_as_cobham_says(void **state) {
+    (void)state;
+    struct bli_model model = model_with("1", "exp", 0.8, 4, "cores(4)");
+    struct bal_error err;
+    if (bli_model_parse_classes("0.3,0.3,0.4", &model, &err))
+        fail_msg("%s", err.text);
+    model.discipline = BLI_DISCIPLINE_NONPREEMPTIVE;
+    const struct bli_wait wait = bli_wait_mmn(0.8, 4);
+    struct replications r = run(&model, "random", 200000);
+    double before = 0;
+    for (int class = 0; class < 3; class ++) {
+        const double upto = before + 0.8 * model.share[class];
+        assert_mean(&r, BLI_CLASS_1_RESPONSE_MEAN + 2 * class,
+                    1 + wait.probability / 4 / (1 - before) / (1 - upto), 0, "one of three classes");
+        before = upto;
+    }
+    replications_free(&r);
+}
+
 /* Where all are in service it does not matter of which class a job is. */
 static void classes_share_alike(void **state) {
     (void)state;
@@ -544,6 +564,7 @@ int main(void) {
         cmocka_unit_test(delays_add_two_ways),
         cmocka_unit_test(slots_are_cores_in_a_storm),
         cmocka_unit_test(classes_wait_as_cobham_says),
+        cmocka_unit_test(three_classes_wait_as_cobham_says),
         cmocka_unit_test(classes_share_alike),
         cmocka_unit_test(stealing_at_two_servers_is_their_chain),
         cmocka_unit_test(what_cannot_be_is_refused),
