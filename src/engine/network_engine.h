@@ -373,7 +373,7 @@ bool bli_net_server_is_idle(const struct network *net, uint32_t server);
 
 /* Do its jobs in service share it? Those that fail fast answer each by itself. */
 static inline bool net_server_shares(const struct network *net, const struct net_server *s) {
-    return net->sharing && !s->fails_fast;
+    return __builtin_expect(net->sharing != NULL, 0) && !s->fails_fast;
 }
 /* A COMPLETE: does the service end now, or was it foreseen before something changed? */
 static inline bool net_service_ends(const struct network *net, const struct message *message) {

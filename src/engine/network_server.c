@@ -208,7 +208,7 @@ static void start_service(struct network *net, uint32_t server, uint32_t job) {
     struct system *system = &net->system;
     struct net_server *s = &net->net_server[server];
     struct job *j = &net->job[job];
-    if (net->sharing && !bli_network_sharing_make_room(net, server)) {
+    if (__builtin_expect(net->sharing != NULL, 0) && !bli_network_sharing_make_room(net, server)) {
         net->no_memory = true;
         return;
     }
