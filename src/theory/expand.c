@@ -11,8 +11,12 @@
 enum {
     LEVELS_SECOND = 20, /* up to so many levels 1/N^2 takes less than a tenth of a second */
     LEVELS_MORE = 4,    /* a fleet of N servers has a longer tail than the limit */
+    LEVELS_FIRST = 100, /* up to so many 1/N does, where a matrix is full */
     D_MAX = 64,         /* beyond, hardly a queue is left in the limit, and terms of 1/N are as large as it */
 };
+
+static const double FIRST_LEAST = 1e-11; /* of a level that counts */
+static const double FIRST_FACTOR = 2;    /* see below */
 
 /* The series does not converge: from some term on they grow. Where terms fall quickly the error is a part of
  * the last one, and else that term itself; but the last one may be small by chance, where it changes its
@@ -108,12 +112,56 @@ bool bli_expand_pod(const struct bli_pod *pod, bool distinct, const struct bli_u
     return solved;
 }
 
+/* Without a term of 1/N^2 the error is taken to be twice what would follow from the first, of which noise and
+ * the lag of the fast variable are parts that may cancel out: tests hold this to chains of up to six servers.
+ */
+bool bli_expand_first(const struct fast_model *model, double *x, const struct bli_uniform *u,
+                      struct bli_expansion *expansion) {
+    double first[EXPANSION_LEVELS], lag[EXPANSION_LEVELS];
+    if (!bli_expansion_fast(model, x, first, lag))
+        return false;
+    const double unit = u->unit / u->lambda;
+    *expansion = (struct bli_expansion){
+        .limit = sum_of(x, model->n) * unit, .first = sum_of(first, model->n) * unit, .second = NAN};
+    const double term = expansion->first / u->servers, late = sum_of(lag, model->n) * unit / u->servers,
+                 size = fabs(term - late) + fabs(late);
+    expansion->response_mean = expansion->limit + term;
+    expansion->error = FIRST_FACTOR * size * size / (expansion->limit - u->unit);
+    for (int i = 0; i < 4; i++)
+        expansion->response_quantile[i] = expansion->quantile_error[i] = NAN;
+    return true;
+}
+
+/* One of the servers that are drawn may be drawn again. */
+static bool expand_stealing(const struct bli_model *model, const struct bal_policy_spec *policy,
+                            struct bli_expansion *expansion) {
+    const struct bli_policy_theory *about = bli_policy_theory(model, policy);
+    struct bli_model plain = *model;
+    plain.steal.kind = BAL_STEAL_NONE;
+    struct bli_uniform u;
+    double x[EXPANSION_LEVELS], jobs;
+    if (!about->choices || model->classes || !bli_uniform_of(&plain, &u) || !u.exponential ||
+        u.dispatchers > 1 || !(u.lambda > 0 && u.lambda < 1) || bli_choices_are_distinct(policy))
+        return false;
+    const struct bli_stealing stealing = {
+        .lambda = u.lambda, .d = about->choices(policy), .steal = model->steal};
+    struct expansion_stealing events = {.stealing = &stealing, .others = model->others};
+    if (stealing.d > D_MAX || bli_stealing_equilibrium(&stealing, x, EXPANSION_LEVELS, &jobs, NULL))
+        return false;
+    while (events.levels < EXPANSION_LEVELS && x[events.levels] > FIRST_LEAST)
+        events.levels++;
+    const struct fast_model steals = bli_expansion_stealing_model(&events);
+    return events.levels <= LEVELS_FIRST && bli_expand_first(&steals, x, &u, expansion);
+}
+
 bool bli_theory_expand(const struct bli_model *model, const struct bal_policy_spec *policy,
                        struct bli_expansion *expansion) {
     struct bal_policy_spec any;
     struct bli_uniform u;
     policy = bli_theory_equivalent_policy(model, policy, &any);
     const struct bli_policy_theory *about = bli_policy_theory(model, policy);
+    if (model->steal.kind != BAL_STEAL_NONE)
+        return bli_model_is_steady(model) && expand_stealing(model, policy, expansion);
     if (!bli_servers_are_equal(&model->servers))
         return about->expand_unequal && bli_model_is_steady(model) && bli_is_plain_unequal(model) &&
                bli_dist_is_exponential(&model->size) && about->expand_unequal(model, policy, expansion);

@@ -49,7 +49,7 @@ static double step(const struct expansion_pod *pod, double h, double *x) {
 }
 
 /* From the empty fleet on, until Newton's method will find the rest. */
-static bool settle(const struct expansion_pod *pod, double *x) {
+static bool approach_fixed_point(const struct expansion_pod *pod, double *x) {
     double fastest = pod->lambda * pod->d[0];
     for (unsigned g = 0; g < pod->groups; g++)
         fastest = fmax(fastest, pod->lambda * pod->d[0] + 2 * pod->speed[g]);
@@ -60,7 +60,7 @@ static bool settle(const struct expansion_pod *pod, double *x) {
 }
 
 /* The levels that matter, and x for them. */
-static bool cut(struct expansion_pod *pod, double *x) {
+static bool cut_levels(struct expansion_pod *pod, double *x) {
     size_t levels = pod->levels;
     for (double all = 0; levels > 0 && all < least; levels--) {
         all = 0;
@@ -86,7 +86,7 @@ static double sum_of(const double *value, size_t n) {
 bool bli_pod_groups_solve(struct expansion_pod *pod, struct pod_groups *answer) {
     double x[EXPANSION_LEVELS] = {0}, tail[EXPANSION_LEVELS] = {0};
     pod->levels = EXPANSION_LEVELS / pod->groups;
-    if (!settle(pod, x) || !cut(pod, x))
+    if (!approach_fixed_point(pod, x) || !cut_levels(pod, x))
         return false;
     const size_t n = pod->groups * pod->levels;
     const unsigned order = n <= LEVELS_SECOND ? 2 : 1;

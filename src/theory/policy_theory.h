@@ -11,6 +11,7 @@
 #include "ballast/predict.h"
 #include "ballast/theory.h"
 #include "theory/chain.h"
+#include "theory/expansion_models.h"
 
 /* A model with equal servers in the units of theory.h: mean size 1, unit speed. */
 struct bli_uniform {
@@ -157,6 +158,13 @@ double bli_relaxation_together(const struct bli_model *model);
 
 /* How far an expansion may be off: the two terms, and the mean wait in the limit. */
 double bli_expansion_error(double limit_waiting, double first, double second, unsigned d);
+
+/* Does no job see a server twice? */
+bool bli_choices_are_distinct(const struct bal_policy_spec *policy);
+
+/* By Little's theorem, to 1/N, from events and a state near the fixed point, which becomes that. */
+bool bli_expand_first(const struct fast_model *model, double *x, const struct bli_uniform *u,
+                      struct bli_expansion *expansion);
 
 /* Of pod at equal servers: all jobs together, by Little's theorem. */
 bool bli_expand_pod(const struct bli_pod *pod, bool distinct, const struct bli_uniform *u,

@@ -54,6 +54,59 @@ static bool chain_of_memory(const struct bal_policy_spec *policy, const struct b
     return bal_policy_value(policy, "b") == 1 && bal_policy_value(policy, "ask") == 0;
 }
 
+/* A job finds at least k jobs if all servers that it sees have them, and as many jobs make a queue of k + 1
+ * as end there: x_{k+1} = lambda P(y >= k) x_k^d, y being what the remembered server has (Mitzenmacher,
+ * Prabhakar and Shah 2002). */
+static bool approach_fixed_point(struct expansion_memory *memory, double *x) {
+    enum { ROUNDS = 100 };
+    double y[EXPANSION_LEVELS];
+    const struct fast_model model = bli_expansion_memory_model(memory);
+    for (size_t k = 0; k < memory->levels; k++)
+        x[k] = pow(memory->lambda, pow(memory->d + 1, (double)k));
+    for (int i = 0; i < ROUNDS; i++) {
+        double above = 1, all = 1, change = 0;
+        if (!bli_expansion_fast_average(&model, x, y))
+            return false;
+        for (size_t k = 0; k < memory->levels; k++) {
+            const double next = memory->lambda * above * pow(all, memory->d);
+            change = fmax(change, fabs(next - x[k]));
+            above = fmax(above - y[k], 0);
+            all = x[k] = next;
+        }
+        if (change < 1e-6)
+            return true;
+    }
+    return false;
+}
+
+static bool expand_memory(const struct bli_model *model, const struct bal_policy_spec *policy,
+                          const struct bli_uniform *u, struct bli_expansion *expansion) {
+    enum { LEVELS = 12, D = 16 };
+    (void)model;
+    const double d = bal_policy_value(policy, "d");
+    struct expansion_memory memory = {.lambda = u->lambda, .d = (unsigned)d, .levels = LEVELS};
+    double x[LEVELS];
+    if (bal_policy_value(policy, "b") != 1 || bal_policy_value(policy, "ask") != 0 || d > D ||
+        !approach_fixed_point(&memory, x) || x[LEVELS - 1] > 1e-10)
+        return false;
+    const struct fast_model remembers = bli_expansion_memory_model(&memory);
+    return bli_expand_first(&remembers, x, u, expansion);
+}
+
+static struct bli_prediction fifo_of_memory(const struct bli_model *model,
+                                            const struct bal_policy_spec *policy,
+                                            const struct bli_uniform *u) {
+    struct bli_prediction known = bli_theory_unknown;
+    struct bli_expansion expansion;
+    if (!(u->lambda < 1) || !expand_memory(model, policy, u, &expansion))
+        return known;
+    known.kind = BLI_THEORY_LIMIT;
+    known.source = "mean field, memory averaged";
+    known.response_mean = expansion.limit;
+    known.waiting_mean = known.waiting_limit = expansion.limit - u->unit;
+    return known;
+}
+
 const struct bli_policy_theory bli_theory_jsq[] = {
     {.policy = "jsq",
      .chain = chain,
@@ -68,5 +121,10 @@ const struct bli_policy_theory bli_theory_jsq[] = {
      .critical_load = bli_critical_always,
      .relaxation = relaxation_of_scd},
     {.policy = "lsq", .any_dispatchers = true, .critical_load = critical_of_lsq},
-    {.policy = "pod-memory", .chain = chain_of_memory, .critical_load = critical_of_memory},
+    {.policy = "pod-memory",
+     .fifo = fifo_of_memory,
+
+     .expand = expand_memory,
+     .chain = chain_of_memory,
+     .critical_load = critical_of_memory},
     {0}};

@@ -127,7 +127,7 @@ static struct bli_prediction fifo(const struct bli_model *model, const struct ba
 }
 
 /* Does a job see different servers? Policies other than pod have it their own way. */
-static bool is_distinct(const struct bal_policy_spec *policy) {
+bool bli_choices_are_distinct(const struct bal_policy_spec *policy) {
     const double replace = bal_policy_value(policy, "replace");
     return isnan(replace) ? strcmp(policy->policy->name, "least-conn") == 0 : replace == 0;
 }
@@ -137,7 +137,7 @@ static bool expand(const struct bli_model *model, const struct bal_policy_spec *
                    const struct bli_uniform *u, struct bli_expansion *expansion) {
     (void)model;
     const struct bli_pod pod = bli_pod_plain(u->lambda, d_of(policy));
-    return bli_expand_pod(&pod, is_distinct(policy), u, expansion);
+    return bli_expand_pod(&pod, bli_choices_are_distinct(policy), u, expansion);
 }
 
 /* Of servers of different speeds; false where there is no answer, or no steady state. */
@@ -145,8 +145,9 @@ static bool solve_groups(const struct bli_model *model, const struct bal_policy_
                          struct pod_groups *answer, double *arrivals) {
     const struct bli_servers *servers = &model->servers;
     const double n = bli_servers_count(servers);
-    const double critical = bli_critical_of_d(servers, d_of(policy), !is_distinct(policy));
-    struct expansion_pod pod = {.d = {d_of(policy), d_of(policy)}, .distinct = is_distinct(policy)};
+    const double critical = bli_critical_of_d(servers, d_of(policy), !bli_choices_are_distinct(policy));
+    struct expansion_pod pod = {.d = {d_of(policy), d_of(policy)},
+                                .distinct = bli_choices_are_distinct(policy)};
     if (servers->groups > EXPANSION_GROUPS || d_of(policy) < 2 || d_of(policy) > 64 ||
         !(model->load > 0 && model->load < fmin(critical, 1)))
         return false;
@@ -200,7 +201,7 @@ static bool chain(const struct bal_policy_spec *policy, const struct bli_uniform
                   struct chain_rules *rules) {
     rules->rule = bli_chain_pod;
     rules->level_rule = bli_chain_pod_levels;
-    rules->distinct = is_distinct(policy);
+    rules->distinct = bli_choices_are_distinct(policy);
     rules->d = rules->distinct && d_of(policy) > u->servers ? u->servers : d_of(policy);
     return true;
 }

@@ -53,6 +53,24 @@ static struct bli_prediction fifo(const struct bli_model *model, const struct ba
     return known;
 }
 
+static bool expand(const struct bli_model *model, const struct bal_policy_spec *policy,
+                   const struct bli_uniform *u, struct bli_expansion *expansion) {
+    enum { NAMES = 32, LEVELS = 60 };
+    (void)model;
+    const struct bli_rcpb rcpb = constrained(policy, u);
+    struct expansion_rcpb events = {.lambda = u->lambda, .mu = rcpb.mu, .c = (unsigned)rcpb.c};
+    double x[LEVELS];
+    if (u->reports || rcpb.c > NAMES || !(rcpb.mu > 0 && isfinite(rcpb.mu)))
+        return false;
+    for (events.levels = 0; events.levels < LEVELS; events.levels++) {
+        x[events.levels] = bli_rcpb_tail(&rcpb, events.levels + 1);
+        if (x[events.levels] < 1e-11)
+            break;
+    }
+    const struct fast_model names = bli_expansion_rcpb_model(&events);
+    return events.levels > 1 && events.levels < LEVELS && bli_expand_first(&names, x, u, expansion);
+}
+
 static bool chain(const struct bal_policy_spec *policy, const struct bli_uniform *u,
                   struct chain_rules *rules) {
     const struct bli_rcpb rcpb = constrained(policy, u);
@@ -74,6 +92,7 @@ static enum bal_code fluid(struct bli_theory_fluid *f, const struct bli_model *m
 const struct bli_policy_theory bli_theory_rcpb[] = {{.policy = "rcpb",
                                                      .else_uniform = true,
                                                      .fifo = fifo,
+                                                     .expand = expand,
                                                      .chain = chain,
                                                      .wait = wait,
                                                      .critical_load = bli_critical_if_equal,

@@ -462,6 +462,32 @@ static void the_expansion_is_as_good_as_it_says(void **state) {
     assert_in_range(close, 10, 60); /* of 68: it says something */
 }
 
+/* So does that of the expansion to 1/N of policies with a memory, which tends to the chains as servers are
+ * added: what is missing is of the order of 1/N^2. */
+static void memories_are_expanded_as_well_as_they_say(void **state) {
+    (void)state;
+    static const char *const policies[] = {"pod-memory", "pod-memory:d=2", "rcpb:c=1",
+                                           "rcpb:c=2",   "rcpb:c=1,mu=3",  "rcpb:c=2,mu=0.5"};
+    static const double loads[] = {0.3, 0.5};
+    for (size_t i = 0; i < 2 * sizeof policies / sizeof *policies; i++) {
+        double missing[8];
+        for (unsigned n = 3; n <= 6; n++) {
+            const double load = loads[i % 2];
+            char servers[8];
+            snprintf(servers, sizeof servers, "%u", n);
+            const struct bal_policy_spec spec = policy_of(policies[i / 2]);
+            const struct bli_model model = model_of(servers, "exp", load);
+            struct bli_expansion expansion;
+            assert_true(bli_theory_expand(&model, &spec, &expansion));
+            missing[n] = expansion.response_mean - solve(policies[i / 2], servers, load).response_mean;
+            if (!(fabs(missing[n]) < expansion.error))
+                fail_msg("%s, load %g, %u servers: off by %g, said %g", policies[i / 2], load, n, missing[n],
+                         expansion.error);
+        }
+        assert_true(fabs(missing[6]) < 0.8 * fabs(missing[4]) || fabs(missing[6]) < 0.02);
+    }
+}
+
 /* With 1/N^2 the error falls like 1/N^3. */
 static void the_error_falls(void **state) {
     (void)state;
@@ -721,6 +747,7 @@ int main(void) {
         cmocka_unit_test(other_classes_have_none),
         cmocka_unit_test(some_are_the_same),
         cmocka_unit_test(the_expansion_is_as_good_as_it_says),
+        cmocka_unit_test(memories_are_expanded_as_well_as_they_say),
         cmocka_unit_test(the_error_falls),
         cmocka_unit_test(ends_are_as_known),
         cmocka_unit_test(levels_say_what_servers_say),

@@ -16,6 +16,7 @@
 #include "ballast/theory.h"
 #include "close.h"
 #include "exact.h"
+#include "theory/expansion_models.h"
 #include "theory/expansion_pod.h"
 #include "theory/pod_groups.h"
 #include "theory/symmetric.h"
@@ -363,6 +364,94 @@ static void percentiles_are_of_jobs_in_order(void **state) {
     }
 }
 
+/* ---- to 1/N alone ---- */
+
+struct as_fast {
+    struct expansion_model pod;
+    unsigned states;
+};
+
+/* pod, with a fast variable that goes round and round and changes nothing. */
+static void event_of_pod(const void *param, size_t i, struct fast_event *event) {
+    const struct as_fast *as = param;
+    const size_t turns = as->pod.events * as->states;
+    event->from = i < turns ? (unsigned)(i / as->pod.events) : (unsigned)(i - turns);
+    event->to = i < turns ? event->from : (event->from + 1) % as->states;
+    if (i < turns)
+        as->pod.event(as->pod.param, i % as->pod.events, &event->slow);
+}
+
+static struct jet rate_of_pod(const void *param, size_t i, const struct jet_space *space,
+                              const struct jet *argument) {
+    const struct as_fast *as = param;
+    return i < as->pod.events * as->states ? as->pod.rate(as->pod.param, i % as->pod.events, space, argument)
+                                           : bli_jet_constant(0.7);
+}
+
+static void pod_needs_no_memory(void **state) {
+    (void)state;
+    enum { LEVELS = 10 };
+    for (unsigned states = 1; states <= 3; states += 2)
+        for (int distinct = 0; distinct < 2; distinct++) {
+            const struct expansion_pod pod = {.lambda = 0.8,
+                                              .d = {2, 2},
+                                              .distinct = distinct,
+                                              .groups = 1,
+                                              .share = {1},
+                                              .speed = {1},
+                                              .levels = LEVELS};
+            const struct as_fast as = {bli_expansion_pod_model(&pod), states};
+            const struct fast_model fast = {.param = &as,
+                                            .n = LEVELS,
+                                            .states = states,
+                                            .events = as.pod.events * states + (states > 1 ? states : 0),
+                                            .event = event_of_pod,
+                                            .rate = rate_of_pod};
+            const struct bli_pod plain = bli_pod_plain(0.8, 2);
+            double tail[LEVELS + 1] = {0}, x[LEVELS], first[LEVELS], lag[LEVELS];
+            bli_pod_tail(&plain, tail, LEVELS + 1);
+            memcpy(x, tail + 1, sizeof x);
+            assert_true(bli_expansion_fast(&fast, x, first, lag));
+            struct expansion wanted;
+            assert_true(bli_expansion_init(&wanted, &as.pod, tail + 1, 1));
+            for (size_t i = 0; i < LEVELS; i++)
+                assert_true(fabs(x[i] - wanted.x[i]) < 1e-12 && fabs(first[i] - wanted.first[i]) < 1e-10);
+            bli_expansion_fini(&wanted);
+        }
+}
+
+static void first_terms_are_as_simulated(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy, *servers;
+        double load;
+        enum bal_steal_kind steal;
+        bool others;
+    } cases[] = {{"rcpb:c=2", "100", 0.5, BAL_STEAL_NONE, false},
+                 {"rcpb:c=2,mu=9", "500", 0.9, BAL_STEAL_NONE, false},
+                 {"pod-memory", "50", 0.8, BAL_STEAL_NONE, false},
+                 {"pod-memory:d=2", "100", 0.7, BAL_STEAL_NONE, false},
+                 {"random", "50", 0.8, BAL_STEAL_HALF, false},
+                 {"random", "20", 0.8, BAL_STEAL_HALF, true},
+                 {"pod:d=2", "30", 0.7, BAL_STEAL_ONE, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bli_model model = model_of(cases[i].servers, "exp", cases[i].load);
+        model.steal.kind = cases[i].steal;
+        model.others = cases[i].others;
+        const struct bal_policy_spec spec = policy_of(cases[i].policy);
+        struct bli_expansion expansion;
+        assert_true(bli_theory_expand(&model, &spec, &expansion));
+        assert_true(isnan(expansion.second));
+        assert_close(expansion.limit, bli_theory_predict(&model, &spec).response_mean, 1e-8);
+        const struct bli_run run = {
+            .seed = 3807, .time = 300000 / bli_model_arrival_rate(&model), .warmup = 0.1};
+        struct replications r = replicate(&model, &spec, &run, 20);
+        assert_mean(&r, BLI_RESPONSE_MEAN, expansion.response_mean, expansion.error / expansion.response_mean,
+                    cases[i].policy);
+        replications_free(&r);
+    }
+}
+
 /* ---- servers of different speeds ---- */
 
 /* Groups of one speed are one group; and simulation, with the error that is said. */
@@ -418,6 +507,8 @@ int main(void) {
         cmocka_unit_test(jets_are_polynomials),
         cmocka_unit_test(solutions_solve),
         cmocka_unit_test(as_simulated),
+        cmocka_unit_test(pod_needs_no_memory),
+        cmocka_unit_test(first_terms_are_as_simulated),
         cmocka_unit_test(others_have_none),
         cmocka_unit_test(percentiles_are_of_jobs_in_order),
         cmocka_unit_test(speeds_are_as_simulated),
