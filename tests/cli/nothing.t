@@ -112,7 +112,7 @@ $ ballast cheapest --delay 0.66 --servers 10
 ? 1
 $ ballast cheapest --delay 0.5 --messages 4 --memory 9 --servers 100 --jobs 5 --format csv | sed 's|.*,\(.*,.*\)|\1|'
 | doubts,settings
-| settling few,"servers=100; load=0.9; run.jobs=5"
+| ,"servers=100; load=0.9; run.jobs=5"
 | ,"servers=100; load=0.9; run.jobs=5"
 | ,"servers=100; load=0.9; run.jobs=5"
 | ,"servers=100; load=0.9; run.jobs=5"

@@ -9,7 +9,7 @@ $ ballast cheapest --servers 100 --jobs 20k --replications 3 --policy random --p
 | round-robin         3.78 ± 0.67 !  = 4.227  0.000  0.000     7  0       log N    no
 | jsq                 0.075 ± 0.041  → 0.000    200    100     0  > N     0        yes
 | pod:d=2               1.73 ± 0.27  ≈ 1.659   4.00   2.00     0  N       0        cannot
-| pod-memory:d=1,b=1  2.30 ± 0.17 !            4.00   2.00     7  N       log N    cannot
+| pod-memory:d=1,b=1  2.30 ± 0.17 !  ≈ 2.248   4.00   2.00     7  N       log N    cannot
 | least-work*         0.025 ± 0.029  = 0.022    200    100     0  > N     0        yes
 | jiq                 0.087 ± 0.053  → 0.000  0.930  0.930   100  N       > log N  yes
 | pi                  0.123 ± 0.074           0.940  0.940   107  N       > log N  may
@@ -31,7 +31,7 @@ $ ballast cheapest --servers 100 --jobs 20k --replications 3 --policy random --p
 $ ballast cheapest --servers 100 --load 0.8 --jobs 20k --replications 3 --policy jiq --policy rcpb:c=3,mup=0.5 --format csv
 | policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,messages.growth,memory.growth,vanishes,doubts,settings
 | "jiq",stable,0.008251989858532644,0.004758494692359762,0,0.9923111465374915,0.9923111465374915,100,N,> log N,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
-| "rcpb:c=3,mup=0.5",stable,0.8540123033513884,0.21241532482817144,0.744186046511628,0.49615434618839155,0.49615434618839155,21,N,log N,cannot,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
+| "rcpb:c=3,mup=0.5",stable,0.8540123033513884,0.21241532482817144,0.8204895211390836,0.49615434618839155,0.49615434618839155,21,N,log N,cannot,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
 $ ballast cheapest --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --format json
 | {
 |   "version": "1.0.0",
@@ -88,9 +88,9 @@ $ ballast cheapest --servers 100 --load 0.8 --delay 0.5 --messages 4 --memory 20
 | policy                    waiting  theory    msgs  bits  does it?
 | ─────────────────────────────────────────────────────────────────────────
 | rcpb:c=2,mup=1.12   0.416 ± 0.072  → 0.311   1.07    14  yes, cheapest
-| rcpb:c=1,mup=2.3    0.391 ± 0.048  → 0.320   2.21     7  yes, cheapest
+| rcpb:c=1,mup=2.02   0.433 ± 0.062  ≈ 0.404   1.95     7  yes, cheapest
 | pod:d=2                 by theory  ≈ 0.968   4.00     0  no, waits longer
-| pod-memory:d=1,b=1  1.521 ± 0.088            4.00     7  no, waits longer
+| pod-memory:d=1,b=1      by theory  ≈ 1.453   4.00     7  no, waits longer
 | round-robin             by theory  = 1.716  0.000     7  no, waits longer
 | random                  by theory  = 4.000  0.000     0  no, waits longer
 |
@@ -153,7 +153,7 @@ $ ballast cheapest --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0
 $ ballast cheapest --servers 100 --load 0.8 --delay 0.5 --messages 2 --memory 20 --jobs 20k --replications 4 --format csv
 | policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,wish,cheapest,by,doubts,settings
 | "rcpb:c=2,mup=1.12",stable,0.41567492065273637,0.07238657118726298,0.3107520198881294,1.0709730862816405,1.0709730862816405,14,met,yes,simulation,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "rcpb:c=1,mup=2",stable,0.4343874657071009,0.05479109426573291,0.36363636363636365,1.9159773388801422,1.9159773388801422,7,met,yes,simulation,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "rcpb:c=1,mup=2",stable,0.4343874657071009,0.05479109426573291,0.407886979927892,1.9159773388801422,1.9159773388801422,7,met,yes,simulation,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
 | "round-robin",stable,,,1.7156604216831959,0,0,7,missed,no,theory,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
 | "pod:d=1",stable,3.850037605757203,0.3477808466015034,4.000000000000001,2,1,0,undecided,no,simulation,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
 | "random",stable,,,4.000000000000001,0,0,0,missed,no,theory,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
