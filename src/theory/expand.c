@@ -15,8 +15,8 @@ enum {
     D_MAX = 64,         /* beyond, hardly a queue is left in the limit, and terms of 1/N are as large as it */
 };
 
-static const double FIRST_LEAST = 1e-11; /* of a level that counts */
-static const double FIRST_FACTOR = 2;    /* see below */
+static const double least_level = 1e-11; /* of a level that counts */
+static const double first_factor = 2;    /* see below */
 
 /* The series does not converge: from some term on they grow. Where terms fall quickly the error is a part of
  * the last one, and else that term itself; but the last one may be small by chance, where it changes its
@@ -126,7 +126,7 @@ bool bli_expand_first(const struct fast_model *model, double *x, const struct bl
     const double term = expansion->first / u->servers, late = sum_of(lag, model->n) * unit / u->servers,
                  size = fabs(term - late) + fabs(late);
     expansion->response_mean = expansion->limit + term;
-    expansion->error = FIRST_FACTOR * size * size / (expansion->limit - u->unit);
+    expansion->error = first_factor * size * size / (expansion->limit - u->unit);
     for (int i = 0; i < 4; i++)
         expansion->response_quantile[i] = expansion->quantile_error[i] = NAN;
     return true;
@@ -148,7 +148,7 @@ static bool expand_stealing(const struct bli_model *model, const struct bal_poli
     struct expansion_stealing events = {.stealing = &stealing, .others = model->others};
     if (stealing.d > D_MAX || bli_stealing_equilibrium(&stealing, x, EXPANSION_LEVELS, &jobs, NULL))
         return false;
-    while (events.levels < EXPANSION_LEVELS && x[events.levels] > FIRST_LEAST)
+    while (events.levels < EXPANSION_LEVELS && x[events.levels] > least_level)
         events.levels++;
     const struct fast_model steals = bli_expansion_stealing_model(&events);
     return events.levels <= LEVELS_FIRST && bli_expand_first(&steals, x, &u, expansion);

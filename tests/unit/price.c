@@ -227,7 +227,7 @@ static void the_impossible_is_said_to_be(void **state) {
 }
 
 /* A thousand servers are far from full after ten service times: doubted results decide nothing; and where the
- * length is open, runs are made long enough. What is exactly known needs none. */
+ * length is open, runs are made long enough. What is exactly or closely known needs none. */
 static void doubted_results_decide_nothing(void **state) {
     (void)state;
     struct bli_case c = {.model = model_of("1000", 0.9, "exp"),
@@ -249,7 +249,7 @@ static void doubted_results_decide_nothing(void **state) {
             }
             simulated++;
             assert_true(open ? offer->result.doubts == 0 : offer->result.doubts & BLI_DOUBT_SETTLING);
-            assert_true(open || offer->fulfilment == BLI_WISH_UNDECIDED);
+            assert_true(open || offer->fulfilment == BLI_WISH_UNDECIDED || offer->error < 1);
         }
         assert_true(simulated > 0 && offers->count >= simulated + 2); /* random and round-robin */
         free(offers);
