@@ -18,6 +18,7 @@ enum { BLI_STARTS_SENT = 8 }; /* after that it waits for the policy to request i
 /* Of one server. All zeros: nothing is requested. */
 struct bli_start_request {
     uint32_t left;   /* so often it is still to be sent */
+    bool sent;       /* at least once */
     double again_at; /* at this time */
 };
 
@@ -25,11 +26,12 @@ static inline bool start_is_due(const struct bli_start_request *s, double now) {
     return s->left && now >= s->again_at;
 }
 
-/* The policy requests it. True: the message is to be sent now. beat 0: each time. */
+/* The policy requests it. True: the message is to be sent now. beat 0: each time, but once in a moment, as a
+ * server that is in set-up may answer in no time, and the policy then requests it again. */
 static inline bool start_requested(struct bli_start_request *s, double now, double beat) {
-    if (s->left && !start_is_due(s, now))
+    if ((s->left && !start_is_due(s, now)) || (s->sent && s->again_at == now && !(beat > 0)))
         return false;
-    *s = (struct bli_start_request){BLI_STARTS_SENT, now + beat};
+    *s = (struct bli_start_request){BLI_STARTS_SENT, true, now + beat};
     return true;
 }
 

@@ -268,6 +268,18 @@ static void a_job_forgets_the_sinkhole(void **state) {
     assert_true(trial.metric[BLI_FAILED] < 0.3); /* without it 0.9 */
 }
 
+/* Where messages take no time, a server in set-up answers at once, and the policy of the job that is held
+ * requests its start again: that would go on for ever in one moment. */
+static void starts_are_requested_once_in_a_moment(void **state) {
+    (void)state;
+    struct bli_model model = model_of("5", "exp", FIFO);
+    model.load = 0.1;
+    model.network.churn = (struct bli_churn){.up = 20, .down = 2};
+    const struct bal_policy_spec spec = policy_of("tabs:else=hold");
+    const struct bli_trial trial = simulate(&model, &spec, BLI_ENGINE_AUTO, 0);
+    assert_true(trial.metric[BLI_MESSAGES_PER_JOB] < 5); /* a job: 2.4 */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_dispatcher_without_delay_is_the_event_engine),
@@ -280,6 +292,7 @@ int main(void) {
         cmocka_unit_test(hunger_is_repeated),
         cmocka_unit_test(heartbeats_do_not_multiply_tokens),
         cmocka_unit_test(a_job_forgets_the_sinkhole),
+        cmocka_unit_test(starts_are_requested_once_in_a_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
