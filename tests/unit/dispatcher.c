@@ -1309,6 +1309,29 @@ static void a_token_that_rides_on_a_response_is_no_heartbeat(void **state) {
     end(&f);
 }
 
+/* A station that is heard must prove a new boot; what comes with a response proves nothing. */
+static void an_unknown_boot_on_a_response_counts_only_in_silence(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = stationed(1);
+    struct fixture f = begin("jiq:else=least-conn", &config);
+    struct bal_message token = idle(1, 1, 300);
+    assert_int_equal(hear(&f, 0, load(0, 1, BAL_POWER_ON)), BAL_RECEIPT_FRESH);
+    token.fleet = 7;
+    token.sender = STATION;
+    token.boot = f.boot + 1;
+    token.sequence = 1;
+    assert_int_equal(bal_dispatcher_receive_piggyback(f.d, f.now, &token), BAL_RECEIPT_UNPROVEN);
+    assert_int_equal(bal_dispatcher_server(f.d, 0).slots, 1);
+    assert_int_equal(bal_dispatcher_server(f.d, 0).tokens, 0);
+    f.now += 1000 * MS;
+    bal_dispatcher_run_timers(f.d, f.now);
+    assert_true(bal_dispatcher_server(f.d, 0).silent);
+    token.sequence++;
+    assert_int_equal(bal_dispatcher_receive_piggyback(f.d, f.now, &token), BAL_RECEIPT_FRESH);
+    assert_int_equal(bal_dispatcher_server(f.d, 0).slots, 4);
+    end(&f);
+}
+
 /* Its boot is not believed by its number, whether it is smaller or greater than the one that is known, and
  * however long the station was silent; its proof is, at once. */
 static void a_station_that_has_begun_again_proves_it(void **state) {
@@ -1457,11 +1480,36 @@ static void replies_are_waited_for_and_compared(void **state) {
     arrive(&f, 0);
     assert_int_equal(said(&f, BAL_MSG_PROBE, &probe), 4);
     hear(&f, 3, load(probe.probe.probe, 7, BAL_POWER_ON));
+    assert_int_equal(bal_dispatcher_run_timers(f.d, f.now), f.now + config.probe_ns);
     f.now += config.probe_ns;
     bal_dispatcher_run_timers(f.d, f.now);
     assert_true(bal_dispatcher_next_decision(f.d, f.now, &to) && to.server == 3);
     /* An answer to nobody is a load like any other. */
     hear(&f, 1, load(probe.probe.probe, 0, BAL_POWER_ON));
+    end(&f);
+}
+
+/* A reply may come when its request has been sent long ago and another has taken the place of its inquiry. */
+static void replies_to_an_earlier_probe_do_not_count(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = stationed(2);
+    struct fixture f = begin("jsq", &config);
+    struct bal_message first = {0}, second = {0};
+    struct bal_dispatch to;
+    arrive(&f, 0);
+    assert_int_equal(said(&f, BAL_MSG_PROBE, &first), 2);
+    f.now += config.probe_ns;
+    bal_dispatcher_run_timers(f.d, f.now);
+    assert_true(bal_dispatcher_next_decision(f.d, f.now, &to));
+    arrive(&f, 0);
+    assert_int_equal(said(&f, BAL_MSG_PROBE, &second), 2);
+    assert_int_equal(second.probe.probe & 0xffff, first.probe.probe & 0xffff);
+    for (uint32_t server = 0; server < 2; server++)
+        hear(&f, server, load(first.probe.probe, 0, BAL_POWER_ON));
+    assert_false(bal_dispatcher_next_decision(f.d, f.now, &to));
+    for (uint32_t server = 0; server < 2; server++)
+        hear(&f, server, load(second.probe.probe, server, BAL_POWER_ON));
+    assert_true(bal_dispatcher_next_decision(f.d, f.now, &to) && to.server == 0);
     end(&f);
 }
 
@@ -1680,6 +1728,23 @@ static void a_wake_is_said_until_power_answers(void **state) {
     f.now += 100 * MS;
     bal_dispatcher_run_timers(f.d, f.now);
     assert_int_equal(said(&f, BAL_MSG_START, NULL), 0);
+    end(&f);
+}
+
+/* Else one that has fallen silent for ever would be sent it for ever. */
+static void a_wake_that_is_not_answered_is_said_nine_times(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = stationed(2);
+    struct fixture f = begin("tabs", &config);
+    hear(&f, 0,
+         (struct bal_message){.type = BAL_MSG_POWER, .power = {.power = BAL_POWER_OFF, .valid_ms = 5000}});
+    hear(&f, 1, load(0, 1, BAL_POWER_ON));
+    assert_int_equal(arrive(&f, 0).server, 1);
+    for (int i = 0; i < 12; i++) {
+        assert_int_equal(said(&f, BAL_MSG_START, NULL), i < 9);
+        f.now += 100 * MS;
+        bal_dispatcher_run_timers(f.d, f.now);
+    }
     end(&f);
 }
 
@@ -2266,6 +2331,7 @@ int main(void) {
         cmocka_unit_test(all_silent_servers_are_compared_where_one_is_heard_and_full),
         cmocka_unit_test(a_full_server_that_falls_silent_gives_its_offers_back),
         cmocka_unit_test(a_token_that_rides_on_a_response_is_no_heartbeat),
+        cmocka_unit_test(an_unknown_boot_on_a_response_counts_only_in_silence),
         cmocka_unit_test(a_station_that_has_begun_again_proves_it),
         cmocka_unit_test(what_was_recorded_silences_nobody),
         cmocka_unit_test(challenges_are_answered),
@@ -2273,6 +2339,7 @@ int main(void) {
         cmocka_unit_test(members_of_the_block_before_are_adopted),
         cmocka_unit_test(what_was_recorded_of_a_silent_station_is_not_believed),
         cmocka_unit_test(replies_are_waited_for_and_compared),
+        cmocka_unit_test(replies_to_an_earlier_probe_do_not_count),
         cmocka_unit_test(hunger_is_said_repeated_and_taken_back),
         cmocka_unit_test(stations_that_look_idle_are_asked_one_by_one),
         cmocka_unit_test(a_server_that_could_not_be_reached_is_closed_until_it_is_heard),
@@ -2280,6 +2347,7 @@ int main(void) {
         cmocka_unit_test(a_closed_server_is_told_that_its_offers_are_not_wanted),
         cmocka_unit_test(a_request_that_failed_at_a_host_tries_another_host),
         cmocka_unit_test(a_wake_is_said_until_power_answers),
+        cmocka_unit_test(a_wake_that_is_not_answered_is_said_nine_times),
         cmocka_unit_test(wakes_and_their_answers_are_no_storm),
         cmocka_unit_test(each_request_wakes_one_also_behind_others),
         cmocka_unit_test(a_resting_or_draining_server_is_not_chosen),

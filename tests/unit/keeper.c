@@ -270,6 +270,33 @@ static void rest_said_again_is_not_longer(void **state) {
     expect_state(&s, BAL_KEEPER_DRAINING);
 }
 
+/* Whether the wake that takes a rest back comes in standby or when the app is off. */
+static void rest_that_was_taken_back_shortens_no_later_one(void **state) {
+    (void)state;
+    for (int off = 0; off < 2; off++) {
+        struct scene s;
+        begin_on(&s);
+        bal_keeper_request_stop(&s.k, s.now, 1000 * MS);
+        wait_for(&s, 500 * MS);
+        if (off) {
+            wait_for(&s, 500 * MS);
+            wait_for(&s, 50 * MS);
+            tell(&s, BAL_APP_GONE, expect_order(&s, BAL_ORDER_STOP));
+            expect_state(&s, BAL_KEEPER_OFF);
+        }
+        bal_keeper_request_start(&s.k, s.now);
+        if (off) {
+            tell(&s, BAL_APP_RUNNING, expect_order(&s, BAL_ORDER_START));
+            tell(&s, BAL_APP_READY, expect_order(&s, BAL_ORDER_READY));
+        }
+        bal_keeper_request_stop(&s.k, s.now, 1000 * MS);
+        wait_for(&s, 999 * MS);
+        expect_state(&s, BAL_KEEPER_STANDBY);
+        wait_for(&s, 1 * MS);
+        expect_state(&s, BAL_KEEPER_DRAINING);
+    }
+}
+
 static void wake_while_stopping_starts_again(void **state) {
     (void)state;
     struct scene s;
@@ -326,7 +353,10 @@ static void crash_while_on_starts_again(void **state) {
     tell(&s, BAL_APP_EXITED, instance);
     assert_int_equal(power(&s).power, BAL_POWER_SETUP);
     tell(&s, BAL_APP_GONE, expect_order(&s, BAL_ORDER_KILL)); /* what it has left behind */
-    expect_order(&s, BAL_ORDER_START);
+    tell(&s, BAL_APP_RUNNING, expect_order(&s, BAL_ORDER_START));
+    tell(&s, BAL_APP_READY, expect_order(&s, BAL_ORDER_READY));
+    tell(&s, BAL_APP_EXITED, instance); /* of the one before */
+    expect_state(&s, BAL_KEEPER_ON);
     assert_int_equal(s.k.crashes, 1);
     assert_int_equal(s.k.failures, 0);
 }
@@ -787,6 +817,7 @@ int main(void) {
         cmocka_unit_test(exit_in_set_up_is_a_failed_start),
         cmocka_unit_test(wake_in_standby_and_draining_keeps_it_on),
         cmocka_unit_test(rest_said_again_is_not_longer),
+        cmocka_unit_test(rest_that_was_taken_back_shortens_no_later_one),
         cmocka_unit_test(wake_while_stopping_starts_again),
         cmocka_unit_test(stop_that_hangs_or_fails_is_killed),
         cmocka_unit_test(crash_while_on_starts_again),

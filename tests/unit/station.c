@@ -804,8 +804,11 @@ static void a_request_that_meets_a_resting_app_wakes_it(void **state) {
     const struct bal_station_task task = arrive(&f, 0, D1);
     assert_int_equal(task.verdict, BAL_QUEUE);
     assert_int_equal(said(&f, BAL_MSG_START, KEEPER, NULL), 1);
-    bal_station_run_timers(f.s, f.now);
-    assert_int_equal(said(&f, BAL_MSG_START, KEEPER, NULL), 1); /* said until it answers */
+    for (int beat = 0; beat < 20; beat++) { /* said until it answers */
+        bal_station_run_timers(f.s, f.now);
+        assert_int_equal(said(&f, BAL_MSG_START, KEEPER, NULL), 1);
+        f.now += 100 * MS;
+    }
     hear_power(&f, BAL_POWER_SETUP, 0);
     f.now += 100 * MS;
     bal_station_run_timers(f.s, f.now);
@@ -834,6 +837,28 @@ static void an_idle_app_rests_and_nothing_is_passed_to_it_meanwhile(void **state
     hear_power(&f, BAL_POWER_SETUP, 0);
     hear_power(&f, BAL_POWER_ON, 0);
     assert_int_equal(news(&f).verdict, BAL_RUN);
+    end(&f);
+}
+
+/* One that a dispatcher has started, and that gets no request, is idle since it is on. */
+static void an_app_that_has_just_come_on_rests_after_the_whole_time(void **state) {
+    (void)state;
+    const struct bal_station_config config = kept();
+    struct fixture f = begin(&config, 1);
+    hear_power(&f, BAL_POWER_OFF, 0);
+    f.now += 10000 * MS;
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_START});
+    assert_int_equal(said(&f, BAL_MSG_START, KEEPER, NULL), 1);
+    hear_power(&f, BAL_POWER_SETUP, 0);
+    f.now += 10000 * MS;
+    hear_power(&f, BAL_POWER_ON, 0);
+    bal_station_run_timers(f.s, f.now);
+    f.now += config.standby_ns - 1;
+    bal_station_run_timers(f.s, f.now);
+    assert_int_equal(said(&f, BAL_MSG_STOP, KEEPER, NULL), 0);
+    f.now++;
+    bal_station_run_timers(f.s, f.now);
+    assert_int_equal(said(&f, BAL_MSG_STOP, KEEPER, NULL), 1);
     end(&f);
 }
 
@@ -1201,6 +1226,7 @@ int main(void) {
         cmocka_unit_test(the_last_low_one_moves_at_a_dispatchers_wish),
         cmocka_unit_test(a_request_that_meets_a_resting_app_wakes_it),
         cmocka_unit_test(an_idle_app_rests_and_nothing_is_passed_to_it_meanwhile),
+        cmocka_unit_test(an_app_that_has_just_come_on_rests_after_the_whole_time),
         cmocka_unit_test(an_app_that_works_is_not_let_go),
         cmocka_unit_test(what_was_recorded_is_not_believed_in_silence),
         cmocka_unit_test(a_clock_that_steps_back_stands_still),
