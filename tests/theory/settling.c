@@ -195,10 +195,10 @@ static void default_runs_are_right_or_doubted(void **state) {
     }
 }
 
-/* Where nothing is known runs grow until they are settled: pod-memory from a tenth of a service time on. */
+/* Where nothing is known runs grow until they are settled: pod-memory:b=2 from a tenth of a service time on. */
 static void runs_grow_until_they_settle(void **state) {
     (void)state;
-    struct bli_case c = case_of("pod-memory", "1000", 0.8, "exp");
+    struct bli_case c = case_of("pod-memory:b=2", "1000", 0.8, "exp");
     c.replications = 5;
     bli_choose_length(&c, 1, 0.5, 0);
     assert_true(c.run.time == 0.5 && c.max_run_length > 1000);
@@ -219,7 +219,7 @@ static void runs_grow_until_they_settle(void **state) {
  * reached, and no more replications are spent on it than the interval needs. */
 static void precision_waits_until_runs_are_settled(void **state) {
     (void)state;
-    struct bli_case c = case_of("pod-memory", "1000", 0.8, "exp");
+    struct bli_case c = case_of("pod-memory:b=2", "1000", 0.8, "exp");
     struct bli_result result;
     c.precision = 0.05;
     c.run.time = 2;
