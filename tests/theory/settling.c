@@ -195,7 +195,7 @@ static void default_runs_are_right_or_doubted(void **state) {
     }
 }
 
-/* Where nothing is known runs grow until they are settled: pod-memory:b=2 from a tenth of a service time on. */
+/* Where nothing is known runs grow until they are settled: two names remembered, from a short time on. */
 static void runs_grow_until_they_settle(void **state) {
     (void)state;
     struct bli_case c = case_of("pod-memory:b=2", "1000", 0.8, "exp");
