@@ -463,7 +463,7 @@ struct bal_policy_spec {
 
 /* ---- the table ---- */
 
-extern const struct bal_policy *const bal_policy_table[];
+extern const struct bal_policy *const *const bal_policy_table;
 extern const size_t bal_policy_count;
 const struct bal_policy *bal_policy_at(size_t i);           /* NULL behind the last */
 const struct bal_policy *bal_policy_find(const char *name); /* NULL when there is none */

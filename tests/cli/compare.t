@@ -102,7 +102,9 @@ $ wide() { sed 's/[\o200-\o277]//g' | awk 'length > 110'; }
 > ballast compare --servers 3 --load 1.3 --service 'pareto(1.5)' --jobs 5k --replications 3 | wide
 | theory: = exact, т limit of many servers, т approximation for so many servers, with the difference of the simulation.
 | ттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттт
+| rcpb:c=1               0.839 Т 0.074 ?!  ттттт      3.31 Т 0.12 !    193   6.0%   12.1     14  т 2.000 (-58.0%)
 | pod:d=2                1.074 Т 0.024 ?!  ттттттт    3.57 Т 0.07 !    185  46.9%   4.00      0  т 5.437 (-80.2%)
+| pod-memory:d=1,b=1     1.203 Т 0.025 ?!  ттттттт      3.7 Т 0.3 !    182  61.3%   4.00     14  т 6.235 (-80.7%)
 | theory: = exact, т limit of many servers, т approximation for so many servers, with the difference of the simulation.
 
 # One replication has no interval, and it is not known whether it is stable.
