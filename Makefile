@@ -299,7 +299,7 @@ help:
 	@echo 'make live-power       stop and start real apps, compare with lab and windowed rule (half an hour)'
 	@echo 'make live-lab         more policies on real servers, compared with the simulator (20 minutes)'
 	@echo 'make bench-twin       what the twin predicts of policies, compared with what they do then (minutes)'
-	@echo 'make bench-apps       what replay, fit and twin predict of real apps, compared with what these do (minutes)'
+	@echo 'make bench-apps       what is predicted of real apps, compared with what these do (minutes)'
 	@echo 'make growth           how the speed grows with servers, load, choices, tasks and threads (minutes)'
 	@echo 'make bench-live       measure what the module costs inside nginx, compared with nginx (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Which links are cut, and what else events do to them. links.h describes it. */
 #include "engine/links.h"
 
 #include <math.h>

@@ -45,8 +45,8 @@ static struct jet rate(const void *param, size_t e, const struct jet_space *spac
     if ((e - departures - levels) % 2)
         return bli_jet_constant(rcpb->lambda);
     const struct jet epsilon = bli_jet_epsilon(space);
-    const double names = (double)((e - departures - levels) / 2);
-    const struct jet others = bli_jet_sum(&argument[0], -names, &epsilon);
+    const size_t names = (e - departures - levels) / 2;
+    const struct jet others = bli_jet_sum(&argument[0], -(double)names, &epsilon);
     return bli_jet_scale(&others, rcpb->mu);
 }
 
