@@ -76,7 +76,7 @@ static void free_parcel(struct core *core, uint32_t i) {
 }
 
 /* Probes are counted as probes, with their replies; what is asked of another station, and what that grants,
- * as stealing; all else as reports, whoever sends it. */
+ * as stealing; all else as reports, from both sides. */
 static void count_message(struct core *core, const struct bal_message *message, uint32_t receivers) {
     struct system *system = &core->system;
     struct totals *totals = &system->tally.totals;
@@ -360,7 +360,7 @@ static void plan_failures(struct core *core) {
 }
 
 /* All that there is at time 0. */
-static enum bal_code begin(struct core *core, struct bal_error *err) {
+static enum bal_code begin_run(struct core *core, struct bal_error *err) {
     struct system *system = &core->system;
     const struct bli_run *run = system->run;
     const double unit = 1 / system->per_unit;
@@ -412,7 +412,7 @@ static enum bal_code run_once(const struct bli_model *model, const struct bal_po
         free(core);
         return code;
     }
-    code = begin(core, err);
+    code = begin_run(core, err);
     const bool begun = !code;
     while (!code)
         code = step(core);

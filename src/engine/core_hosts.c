@@ -227,7 +227,7 @@ static void init_apps(struct core *core) {
 }
 
 /* Stations are there first: each begins up to a beat before time 0, so that heartbeats are spread; what they
- * sent until then nobody has heard. Dispatchers ask all of them for their state. */
+ * sent until then no one has heard. Dispatchers ask all of them for their state. */
 enum bal_code bli_core_hosts_init(struct core *core, struct bal_error *err) {
     const uint64_t beat = core->station_config.beat_ns;
     core->begun = 2 * beat;

@@ -240,14 +240,7 @@ static void start_service(struct core *core, uint32_t job) {
     if (j->started)
         return;
     j->started = true;
-    const double waiting = core->now - j->arrival;
-    for (int class = 0; class < (system->features & HAS_CLASSES ? 2 : 1); class ++) {
-        struct channel *channel = class ? &system->tally.by_class[j->rank] : &system->tally.all;
-        if (waiting > 0)
-            tally_start(&system->tally, channel, waiting, true);
-        else
-            channel->immediate++;
-    }
+    tally_first_start(&system->tally, system->features & HAS_CLASSES, j->rank, core->now - j->arrival);
 }
 
 static void leave_server(struct core *core, uint32_t job) {
@@ -352,7 +345,7 @@ void bli_core_read_decisions(struct core *core, uint32_t number) {
 
 /* ---- failures ---- */
 
-/* The process that has passed it on is gone: nobody waits for its answer. */
+/* The process that has passed it on is gone: no one waits for its answer. */
 static void abandon_guest(struct core *core, uint32_t job) {
     struct core_job *j = &core->job[job];
     const uint32_t host = core_station(core, j->guest);

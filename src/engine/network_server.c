@@ -229,14 +229,7 @@ static void start_service(struct network *net, uint32_t server, uint32_t job) {
     if (j->started)
         return;
     j->started = true;
-    const double waiting = net->now - j->arrival;
-    for (int class = 0; class < (system->features & HAS_CLASSES ? 2 : 1); class ++) {
-        struct channel *channel = class ? &system->tally.by_class[j->rank] : &system->tally.all;
-        if (waiting > 0)
-            tally_start(&system->tally, channel, waiting, true);
-        else
-            channel->immediate++;
-    }
+    tally_first_start(&system->tally, system->features & HAS_CLASSES, j->rank, net->now - j->arrival);
 }
 
 static void leave_slot(struct network *net, uint32_t server, uint32_t job) {

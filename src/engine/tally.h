@@ -247,6 +247,17 @@ ALWAYS_INLINE void tally_start(const struct tally *tally, struct channel *channe
         bli_channel_take(channel, tally->per_unit);
 }
 
+/* A job starts for the first time, by itself and, where there are classes, as one of its class. */
+ALWAYS_INLINE void tally_first_start(struct tally *tally, bool classes, uint32_t rank, double waiting) {
+    for (int class = 0; class < (classes ? 2 : 1); class ++) {
+        struct channel *channel = class ? &tally->by_class[rank] : &tally->all;
+        if (waiting > 0)
+            tally_start(tally, channel, waiting, true);
+        else
+            channel->immediate++;
+    }
+}
+
 ALWAYS_INLINE void tally_complete(const struct tally *tally, struct channel *channel, double response) {
     channel->responses.time[channel->responses.count++] = response;
     if (__builtin_expect(channel->responses.count == NOTES, 0))

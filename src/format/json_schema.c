@@ -43,7 +43,7 @@ static bool is_shown(const struct schema *schema) {
 }
 
 /* Begins what says what a member is. Returns whether to go on with it. */
-static bool begin(struct schema *schema, const char *key, const char *const *type, bool line) {
+static bool begin_member(struct schema *schema, const char *key, const char *const *type, bool line) {
     const char *items = schema->level[schema->depth].items, *about = schema->taker.about;
     char text[BLI_ABOUT_TEXT];
     schema->level[schema->depth].begun = true;
@@ -69,7 +69,7 @@ static void take_value(struct json_taker *taker, const char *key, enum json_kind
     struct schema *schema = (struct schema *)taker;
     if (taker->varies)
         schema->level[schema->depth].varies = true;
-    else if (is_shown(schema) && begin(schema, key, types[kind], true))
+    else if (is_shown(schema) && begin_member(schema, key, types[kind], true))
         bli_json_close(schema->into, '}');
     taker->about = NULL;
 }
@@ -83,7 +83,7 @@ static void take_open(struct json_taker *taker, const char *key, char bracket, b
         return;
     }
     const bool plain = bracket == '{' && !map,
-               written = begin(schema, key, bracket == '{' ? object : array, line);
+               written = begin_member(schema, key, bracket == '{' ? object : array, line);
     const size_t length = strlen(schema->path);
     snprintf(schema->path + length, LONGEST_PATH - length, "%s/", key ? key : "");
     schema->depth++;

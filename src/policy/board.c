@@ -120,7 +120,7 @@ static bool begins_period(struct state *state, const struct bal_fleet *fleet) {
     return true;
 }
 
-static void look(struct state *state, struct bal_fleet *fleet) {
+static void look_at_queues(struct state *state, struct bal_fleet *fleet) {
     uint32_t *board = board_of(state);
     const uint32_t count = fleet->sample ? fleet->samples : bal_eligible_count(fleet);
     for (uint32_t i = 0; i < count; i++) {
@@ -199,7 +199,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     struct state *state = block;
     if (fleet->sample || begins_period(state, fleet))
-        look(state, fleet);
+        look_at_queues(state, fleet);
     state->jobs += job->count;
     if (job->split && job->count > 1)
         return route_split(state, fleet, job->count, rng);

@@ -88,7 +88,7 @@ static double jobs_of(const struct followed *f) {
 
 /* From empty servers through so many periods, in steps of Runge and Kutta; the mean of the last one by
  * Simpson's rule. */
-static double follow(double lambda, double period, enum board_pick pick, unsigned d, int periods) {
+static double follow_periods(double lambda, double period, enum board_pick pick, unsigned d, int periods) {
     enum { STEPS = 60 };
     static struct followed f, k1, k2, k3, k4, at;
     double b[LEVELS] = {1}, sum = 0;
@@ -125,10 +125,10 @@ static double follow(double lambda, double period, enum board_pick pick, unsigne
 
 static void the_fixed_point_is_where_periods_lead(void **state) {
     (void)state;
-    assert_close(response(0.7, 1, BOARD_CHOICES, 2), follow(0.7, 1, BOARD_CHOICES, 2, 120), 1e-6);
-    assert_close(response(0.8, 2, BOARD_CHOICES, 5), follow(0.8, 2, BOARD_CHOICES, 5, 60), 1e-6);
-    assert_close(response(0.6, 2, BOARD_SHORTEST, 0), follow(0.6, 2, BOARD_SHORTEST, 0, 60), 1e-6);
-    assert_close(response(0.7, 3, BOARD_INTERPRET, 0), follow(0.7, 3, BOARD_INTERPRET, 0, 40), 1e-6);
+    assert_close(response(0.7, 1, BOARD_CHOICES, 2), follow_periods(0.7, 1, BOARD_CHOICES, 2, 120), 1e-6);
+    assert_close(response(0.8, 2, BOARD_CHOICES, 5), follow_periods(0.8, 2, BOARD_CHOICES, 5, 60), 1e-6);
+    assert_close(response(0.6, 2, BOARD_SHORTEST, 0), follow_periods(0.6, 2, BOARD_SHORTEST, 0, 60), 1e-6);
+    assert_close(response(0.7, 3, BOARD_INTERPRET, 0), follow_periods(0.7, 3, BOARD_INTERPRET, 0, 40), 1e-6);
 }
 
 /* As many jobs come to servers with i jobs as end at servers with i + 1, over a period. */

@@ -42,8 +42,8 @@ struct rules {
 };
 
 /* The fleet after one server of `from` jobs has `to` jobs; to be changed further by the caller. */
-static struct fleet *go(struct moves *moves, const struct fleet *fleet, double rate, unsigned from,
-                        unsigned to) {
+static struct fleet *move_server(struct moves *moves, const struct fleet *fleet, double rate, unsigned from,
+                                 unsigned to) {
     assert_true(moves->count < MOVES);
     struct fleet *next = &moves->to[moves->count];
     moves->rate[moves->count++] = rate;
@@ -64,16 +64,16 @@ static bool rcpb_possible(const struct rules *rules, const struct fleet *fleet) 
 static void rcpb_move(const struct rules *rules, const struct fleet *fleet, unsigned n, struct moves *moves) {
     for (unsigned i = 1; i <= rules->levels; i++)
         if (fleet->servers[i] > 0)
-            go(moves, fleet, fleet->servers[i], i, i - 1);
+            move_server(moves, fleet, fleet->servers[i], i, i - 1);
     if (fleet->memory < rules->c && fleet->servers[0] > fleet->memory)
-        go(moves, fleet, rules->mu * (fleet->servers[0] - fleet->memory), 0, 0)->memory++;
+        move_server(moves, fleet, rules->mu * (fleet->servers[0] - fleet->memory), 0, 0)->memory++;
     if (fleet->memory > 0) {
-        go(moves, fleet, rules->load * n, 0, 1)->memory--;
+        move_server(moves, fleet, rules->load * n, 0, 1)->memory--;
         return;
     }
     for (unsigned i = 0; i < rules->levels; i++)
         if (fleet->servers[i] > 0)
-            go(moves, fleet, rules->load * n * fleet->servers[i] / n, i, i + 1);
+            move_server(moves, fleet, rules->load * n * fleet->servers[i] / n, i, i + 1);
 }
 
 /* ---- pod-memory ---- */
@@ -90,11 +90,11 @@ static void memory_move(const struct rules *rules, const struct fleet *fleet, un
     double rate[LEVELS + 1][LEVELS + 1] = {{0}}; /* of joining a queue and remembering another */
     jobs[0] = fleet->memory;
     if (jobs[0] > 0)
-        go(moves, fleet, 1, jobs[0], jobs[0] - 1)->memory--;
+        move_server(moves, fleet, 1, jobs[0], jobs[0] - 1)->memory--;
     for (unsigned i = 0; i <= rules->levels; i++) {
         const unsigned others = fleet->servers[i] - (i == fleet->memory);
         if (i > 0 && others > 0)
-            go(moves, fleet, others, i, i - 1);
+            move_server(moves, fleet, others, i, i - 1);
         for (unsigned k = 0; k < others; k++)
             jobs[count++] = i;
     }
@@ -117,7 +117,7 @@ static void memory_move(const struct rules *rules, const struct fleet *fleet, un
     for (unsigned i = 0; i < rules->levels; i++)
         for (unsigned left = 0; left <= rules->levels; left++)
             if (rate[i][left] > 0)
-                go(moves, fleet, rate[i][left], i, i + 1)->memory = left;
+                move_server(moves, fleet, rate[i][left], i, i + 1)->memory = left;
 }
 
 /* ---- random and pod, with stealing ---- */
@@ -135,25 +135,25 @@ static void stealing_move(const struct rules *rules, const struct fleet *fleet, 
         more -= fleet->servers[i];
         const double next = pow((double)more / n, rules->d);
         if (fleet->servers[i] > 0)
-            go(moves, fleet, rules->load * n * (longer - next), i, i + 1);
+            move_server(moves, fleet, rules->load * n * (longer - next), i, i + 1);
         longer = next;
     }
     for (unsigned i = 2; i <= rules->levels; i++)
         if (fleet->servers[i] > 0)
-            go(moves, fleet, fleet->servers[i], i, i - 1);
+            move_server(moves, fleet, fleet->servers[i], i, i - 1);
     double nothing = 1;
     for (unsigned i = 2; i <= rules->levels && fleet->servers[1] > 0; i++) {
         const unsigned gets = i / 2 < rules->amount ? i / 2 : rules->amount;
         const double asked = (double)fleet->servers[i] / (n - rules->others);
         nothing -= asked;
         if (asked > 0) {
-            struct fleet *next = go(moves, fleet, fleet->servers[1] * asked, 1, gets);
+            struct fleet *next = move_server(moves, fleet, fleet->servers[1] * asked, 1, gets);
             next->servers[i]--;
             next->servers[i - gets]++;
         }
     }
     if (fleet->servers[1] > 0 && nothing > 0)
-        go(moves, fleet, fleet->servers[1] * nothing, 1, 0);
+        move_server(moves, fleet, fleet->servers[1] * nothing, 1, 0);
 }
 
 /* ---- the chain ---- */
